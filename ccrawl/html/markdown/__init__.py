@@ -1,0 +1,11 @@
+"""Markdown of a lexbor tree: `render(node, base_url, options)`.
+
+GitHub-flavoured CommonMark, written so that a parser reads back the same text in the same structure.
+"""
+
+from __future__ import annotations
+
+from ccrawl.html.markdown.options import RenderOptions
+from ccrawl.html.markdown.render import render
+
+__all__ = ["RenderOptions", "render"]
