@@ -1,0 +1,106 @@
+"""The command line: each command parses, calls the Python API and prints. Nothing is decided here."""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import sys
+from types import FrameType
+
+import typer
+
+from ccrawl.errors import CcrawlError
+
+# name -> (module, one line of help). The module is imported when its command is used, so that
+# `ccrawl --help` loads none of them.
+COMMANDS = {
+    "export": "Turn web archives into a Markdown dataset.",
+}
+
+EXIT_CODES = {
+    0: "all done",
+    1: "the run failed",
+    2: "wrong usage",
+    3: "finished, but some shards or pages failed, or an archive was damaged",
+    130: "stopped by Ctrl-C (143: by SIGTERM); the same command goes on where it stopped",
+}
+
+
+class _Interrupted(KeyboardInterrupt):
+    """SIGTERM, handled as Ctrl-C is."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code. Errors are one line on stderr."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        result = _app(arguments if arguments is not None else sys.argv[1:])(
+            arguments, prog_name="ccrawl", standalone_mode=False
+        )
+        return result if isinstance(result, int) else 0
+    except CcrawlError as error:
+        _complain(f"error: {error}")
+        return error.exit_code
+    except KeyboardInterrupt as interrupt:
+        _complain("stopped; the same command again goes on where this one was stopped")
+        return 143 if isinstance(interrupt, _Interrupted) else 130
+    except BrokenPipeError:  # the reader of our output has gone, as `| head` does
+        sys.stdout = None  # type: ignore[assignment]
+        return 1
+    except Exception as error:
+        show = getattr(error, "show", None)
+        if show is None:
+            raise
+        show()  # typer's own usage errors
+        return int(getattr(error, "exit_code", 2))
+
+
+def _complain(message: str) -> None:
+    print(f"ccrawl: {message}", file=sys.stderr)
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    raise _Interrupted
+
+
+def _app(arguments: list[str]) -> typer.Typer:
+    """The application; only the command that is asked for is imported."""
+    app = typer.Typer(
+        name="ccrawl",
+        help="Turn web archives into a Markdown Parquet dataset, and tell how much of it is the same page twice.",
+        epilog="Example: ccrawl export crawl.warc.gz --out dataset",
+        no_args_is_help=True,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    asked = next((argument for argument in arguments if not argument.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        if name == asked:
+            command = importlib.import_module(f"ccrawl.cli.{name.replace('-', '_')}").command
+            app.command(name, no_args_is_help=True)(command)
+        else:
+            app.command(name, help=summary)(_not_loaded)
+    return app
+
+
+def _not_loaded() -> None:
+    """Stands for a command in the list of commands; never called."""
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from ccrawl import __version__
+
+        print(f"ccrawl {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
+    ),
+) -> None:
+    """Turn web archives into a Markdown Parquet dataset, and tell how much of it is the same page twice."""

@@ -1,0 +1,121 @@
+"""ccrawl turns web archives into a Markdown dataset, and tells how much of it is the same page twice.
+
+Every command of the command line is a function here first. Importing this package is cheap: each
+function loads what it needs when it is called.
+
+    export          web archives -> Markdown dataset
+    read_captures   web archive -> captures, one at a time
+    markdown        one page's HTML -> Markdown
+    simhash         Markdown -> 64-bit fingerprint
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ccrawl.archives import Capture, CaptureOptions, Source, Tally
+    from ccrawl.html.extractors import ExtractOptions
+    from ccrawl.run.events import Listener
+    from ccrawl.run.export import ExportReport
+    from ccrawl.run.options import ExportOptions
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__", "export", "markdown", "read_captures", "simhash"]
+
+
+def export(
+    sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    options: ExportOptions | None = None,
+    workers: int | None = None,
+    overwrite: bool = False,
+    strict: bool = False,
+    listener: Listener | None = None,
+) -> ExportReport:
+    """Turn web archives into a Markdown dataset in the folder `out`.
+
+    `sources` are paths, folders or globs; each file found is a shard, numbered in sorted order. `workers` processes
+    (default: the cores this process may use) convert; the bytes written do not depend on their number. What an earlier
+    run has finished is left alone, unless `overwrite`.
+
+    Worker processes import the caller's main module, as multiprocessing does: a script calls this
+    under `if __name__ == "__main__":`.
+
+    Raises UsageError (the call), SourceError (a source that is not there) and OutputError (the folder, the disk).
+    Shards and pages that failed are in the report; with `strict` the first failed shard raises.
+    """
+    from ccrawl.archives import find_sources
+    from ccrawl.dataset.layout import check_crawl_id
+    from ccrawl.html.extractors import get_extractor
+    from ccrawl.run.events import ignore
+    from ccrawl.run.export import run_export
+    from ccrawl.run.options import ExportOptions
+
+    options = options or ExportOptions()
+    check_crawl_id(options.crawl)
+    get_extractor(options.extractor)
+    paths = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    return run_export(
+        find_sources([os.fspath(path) for path in paths]),
+        Path(out),
+        options,
+        workers=workers or _cores(),
+        overwrite=overwrite,
+        strict=strict,
+        listener=listener or ignore,
+    )
+
+
+def read_captures(
+    source: Source | str | os.PathLike[str],
+    *,
+    options: CaptureOptions | None = None,
+    tally: Tally | None = None,
+) -> Iterator[Capture]:
+    """The pages of one archive, in record order, each with its headers, body and offset.
+
+    Damage is stepped over and noted in `tally`, as are records that are no pages. Raises SourceError when the
+    archive can't be read at all.
+    """
+    from ccrawl import archives
+
+    path = source if isinstance(source, archives.Source | str) else os.fspath(source)
+    return archives.read_captures(path, options=options or archives.CaptureOptions(), tally=tally)
+
+
+def markdown(
+    html: bytes,
+    url: str | None = None,
+    *,
+    content_type: str | None = None,
+    extractor: str = "main",
+    options: ExtractOptions | None = None,
+) -> str:
+    """The Markdown of one page; empty when it has no text.
+
+    `html` is the page's bytes as the server sent them, content codings removed; `content_type` the HTTP header's value
+    where known; links are resolved against `url`. Raises UsageError for an unknown extractor.
+    """
+    from ccrawl.html.extractors import extract
+
+    return extract(html, url, content_type=content_type, extractor=extractor, options=options).markdown
+
+
+def simhash(markdown: str) -> int:
+    """The 64-bit fingerprint of a Markdown text, definition `words3-xxh3-64/1`; 0 when it has no words."""
+    from ccrawl.text.simhash import simhash as fingerprint
+
+    return fingerprint(markdown)
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this system
+        return os.cpu_count() or 1

@@ -1,0 +1,16 @@
+"""`python -m ccrawl` and the `ccrawl` script."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    from ccrawl.cli import main as run
+
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""What an export says when it is over."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from ccrawl.cli.units import count, duration, size
+from ccrawl.dataset.ledger import FAILURES
+from ccrawl.run.export import ExportReport
+
+
+def as_json(report: ExportReport) -> dict[str, Any]:
+    """The report's fields as JSON values."""
+    return {**dataclasses.asdict(report), "directory": str(report.directory), "complete": report.complete}
+
+
+def as_text(report: ExportReport) -> str:
+    """The report as aligned lines, under 80 columns."""
+    counts = report.counts
+    lines = [
+        ("shards", _with(f"{report.shards:,}", {"done before": report.skipped_shards, "failed": len(report.failed_shards)})),
+        ("records", f"{counts.records:,}"),
+        ("not pages", _causes(counts.skipped)),
+        ("pages", f"{counts.pages:,}"),
+        ("duplicates", _duplicates(counts.duplicates, counts.duplicates_with_row)),
+        ("no text", f"{counts.empty:,}" if counts.empty else ""),
+        ("other language", f"{counts.other_language:,}" if counts.other_language else ""),
+        ("set aside", _causes(counts.failed)),
+        ("rows", f"{counts.rows:,}"),
+        ("damage", _causes(counts.damage)),
+        ("languages", _languages(counts.languages)),
+        ("bytes", f"HTML {size(counts.html_bytes)}, Markdown {size(counts.markdown_bytes)}, Parquet {size(report.file_bytes)}"),
+        ("time", _time(report)),
+    ]  # fmt: skip
+    width = max(len(name) for name, _ in lines)
+    text = [f"{name.ljust(width)}  {value}" for name, value in lines if value]
+    text += [f"failed: {failed.error}" for failed in report.failed_shards]
+    if report.failures:
+        text.append(f"see {report.directory / FAILURES}: {count(report.failures, 'line')}")
+    return "\n".join(text)
+
+
+def _with(number: str, parts: dict[str, int]) -> str:
+    told = ", ".join(f"{value:,} {name}" for name, value in parts.items() if value)
+    return f"{number} ({told})" if told else number
+
+
+def _causes(causes: dict[str, int]) -> str:
+    if not causes:
+        return ""
+    ordered = sorted(causes.items(), key=lambda item: (-item[1], item[0]))
+    told = [f"{cause} {number:,}" for cause, number in ordered[:6]]
+    if len(ordered) > 6:
+        told.append(f"{len(ordered) - 6} more causes {sum(number for _, number in ordered[6:]):,}")
+    return f"{sum(causes.values()):,} ({', '.join(told)})"
+
+
+def _duplicates(dropped: int, with_row: int) -> str:
+    return f"{dropped:,} dropped ({with_row:,} would have made a row)" if dropped else ""
+
+
+def _languages(languages: dict[str, int]) -> str:
+    ordered = sorted(languages.items(), key=lambda item: (-item[1], item[0]))
+    told = [f"{code or 'unknown'} {number:,}" for code, number in ordered[:8]]
+    if len(ordered) > 8:
+        told.append(f"{len(ordered) - 8} more")
+    return ", ".join(told)
+
+
+def _time(report: ExportReport) -> str:
+    done_now = report.shards - report.skipped_shards
+    if not done_now:
+        return f"{duration(report.seconds)}, nothing was left to do"
+    return f"{duration(report.seconds)} (processor {duration(report.cpu_seconds)})"

@@ -1,0 +1,190 @@
+"""One shard's Parquet file: written aside, synced, hashed, and only then given its name.
+
+The bytes depend on the rows and their order alone: row groups are cut by the rows' own sizes, never
+by when rows arrive, and no time, host or path goes into the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ccrawl.dataset.schema import Row, arrow_schema
+from ccrawl.errors import OutputError
+
+# Readers that stream (dataset viewers among them) take a row group at a time and refuse those of
+# some 300 MB; small groups cost compression. A group is closed by whichever bound is met first.
+ROW_GROUP_BYTES = 32 << 20
+ROW_GROUP_ROWS = 20_000
+# What a row costs beside its Markdown and title: ids, URL, numbers.
+ROW_OVERHEAD = 400
+
+TEMPORARY_SUFFIX = ".tmp"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A finished Parquet file, as the ledger records it."""
+
+    path: Path
+    rows: int
+    bytes: int
+    sha256: str
+
+
+class _HashingFile(io.RawIOBase):
+    """Passes writes on and hashes them, so that the ledger's SHA-256 costs no second read."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__()
+        self._file = file
+        self.sha256 = hashlib.sha256()
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes | bytearray | memoryview) -> int:  # type: ignore[override]
+        self.sha256.update(data)
+        view = memoryview(data)
+        while view:  # an unbuffered file may take less than it was given
+            view = view[self._file.write(view) :]
+        self.size += memoryview(data).nbytes
+        return memoryview(data).nbytes
+
+    def tell(self) -> int:
+        return self.size
+
+
+class ShardWriter:
+    """Writes rows to `path`; nothing appears under that name before `finish` has returned.
+
+    Use as a context manager: leaving it without `finish` (an error, a signal) removes what was written.
+    Raises OutputError with the path when the disk refuses.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
+        self._pending: list[Row] = []
+        self._pending_bytes = 0
+        self._rows = 0
+        with self._reporting():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._temporary.open("xb", buffering=0)
+            self._hashing = _HashingFile(self._file)
+            self._parquet = pq.ParquetWriter(
+                self._hashing,
+                arrow_schema(),
+                compression="zstd",
+                compression_level=3,
+                use_content_defined_chunking=True,
+                write_page_index=True,
+                write_statistics=True,
+                data_page_version="1.0",
+                version="2.6",
+                # Long, all-different strings gain nothing from a dictionary and pay for it.
+                use_dictionary=["host", "crawl_date", "language", "extractor", "warc_filename"],
+            )
+
+    def __enter__(self) -> ShardWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._temporary.exists():
+            with contextlib.suppress(Exception):  # the file is thrown away: its footer doesn't matter
+                self._parquet.close()
+            self._file.close()
+            self._temporary.unlink(missing_ok=True)
+
+    def write(self, row: Row) -> None:
+        """Add one row; rows must come in record order."""
+        size = ROW_OVERHEAD + row.markdown_length + len(row.title) + len(row.url)
+        if self._pending and self._pending_bytes + size > ROW_GROUP_BYTES:
+            self._flush()
+        self._pending.append(row)
+        self._pending_bytes += size
+        if len(self._pending) >= ROW_GROUP_ROWS:
+            self._flush()
+
+    def finish(self, metadata: Mapping[str, str]) -> WrittenFile:
+        """Close the file with footer `metadata`, sync it and move it into place."""
+        self._flush()
+        with self._reporting():
+            self._parquet.add_key_value_metadata(dict(metadata))
+            self._parquet.close()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self._temporary.replace(self._path)
+            sync_directory(self._path.parent)
+        return WrittenFile(self._path, self._rows, self._hashing.size, self._hashing.sha256.hexdigest())
+
+    def _flush(self) -> None:
+        if not self._pending:
+            return
+        with self._reporting():
+            self._parquet.write_table(_table(self._pending), row_group_size=len(self._pending))
+        self._rows += len(self._pending)
+        self._pending.clear()
+        self._pending_bytes = 0
+
+    @contextlib.contextmanager
+    def _reporting(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise OutputError(
+                f"{self._path}: can't be written ({error.strerror or error}); free space or choose another --out, "
+                "then run the same command again"
+            ) from error
+
+
+def _table(rows: Sequence[Row]) -> pa.Table:
+    schema = arrow_schema()
+    columns = [
+        pa.array(values, type=field.type) for field, values in zip(schema, zip(*rows, strict=True), strict=True)
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace `path` by `content` so that a reader, or a power cut, sees the old or the new file."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        sync_directory(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise OutputError(f"{path}: can't be written ({error.strerror or error})") from error
+
+
+def sync_directory(path: Path) -> None:
+    """Make renames in `path` durable; a no-op on file systems that don't offer it."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_leftovers(directory: Path) -> int:
+    """Delete the temporary files of runs that were killed; returns how many there were."""
+    leftovers = list(directory.rglob(f".*{TEMPORARY_SUFFIX}"))
+    for path in leftovers:
+        path.unlink(missing_ok=True)
+    return len(leftovers)

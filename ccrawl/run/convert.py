@@ -1,0 +1,99 @@
+"""A capture becomes a row, or the reason why it does not: the per-page path in one screen."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import NamedTuple
+
+from ccrawl.archives import Capture
+from ccrawl.dataset.schema import Row
+from ccrawl.errors import PageError
+from ccrawl.html.extractors import extract, get_extractor
+from ccrawl.run.options import ExportOptions
+from ccrawl.text.language import detect
+from ccrawl.text.simhash import simhash
+
+EMPTY = "empty"
+OTHER_LANGUAGE = "other-language"
+
+# Bytes that Arrow's consumers, databases and YAML refuse; the renderer keeps them out of the text, these
+# are for the columns that come straight from the archive.
+_CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+
+
+class Page(NamedTuple):
+    """A capture on its way through conversion. `index` counts a shard's pages from 0."""
+
+    index: int
+    capture: Capture
+
+
+class Outcome(NamedTuple):
+    """What became of a page: a row, or else the cause. `failed` tells a fault from a page without text."""
+
+    index: int
+    row: Row | None
+    cause: str = ""
+    detail: str = ""
+    failed: bool = False
+
+
+def convert(page: Page, options: ExportOptions) -> Outcome:
+    """Decode, extract, fingerprint and describe one page.
+
+    A page without text, or in a language that was not asked for, is an outcome; a page that can't be
+    converted is a failed outcome with its cause. Only what ends a process escapes (and BaseExceptions).
+    """
+    try:
+        return _convert(page, options)
+    except PageError as error:
+        return Outcome(page.index, None, error.cause, str(error), failed=True)
+    except MemoryError:
+        return Outcome(page.index, None, "memory", "the page needs more than --worker-memory", failed=True)
+    except Exception as error:  # a bug of ours or a library's on this page: set aside, the run goes on
+        return Outcome(page.index, None, "error", f"{type(error).__name__}: {error}"[:500], failed=True)
+
+
+def _convert(page: Page, options: ExportOptions) -> Outcome:
+    capture = page.capture
+    payload = capture.payload(options.max_page_bytes)
+    extracted = extract(payload, capture.url, content_type=capture.content_type, extractor=options.extractor)
+    markdown = extracted.markdown
+    if not markdown:
+        return Outcome(page.index, None, EMPTY)
+    language = detect(markdown)
+    if options.languages and (
+        language.code not in options.languages or language.confidence < options.min_language_confidence
+    ):
+        return Outcome(page.index, None, OTHER_LANGUAGE)
+    url = printable(capture.url)
+    row = Row(
+        doc_id=doc_id(url),
+        url=url,
+        host=capture.host,
+        crawl_date=capture.date.strftime("%Y-%m-%d") if capture.date else "",
+        warc_record_id=printable(capture.record_id),
+        html_length=len(payload),
+        markdown_length=len(markdown.encode()),
+        markdown=markdown,
+        language=language.code,
+        language_confidence=language.confidence,
+        extractor=get_extractor(options.extractor).label,
+        simhash=simhash(markdown),
+        title=printable(extracted.title),
+        payload_digest=str(capture.payload_digest or capture.compute_digest()),
+        warc_filename=capture.filename,
+        warc_record_offset=capture.offset,
+    )
+    return Outcome(page.index, row)
+
+
+def doc_id(url: str) -> str:
+    """The `doc_id` column: SHA-256 of the URL's UTF-8, its first 16 bytes in lower-case hex."""
+    return hashlib.sha256(url.encode()).hexdigest()[:32]
+
+
+def printable(text: str) -> str:
+    """`text` without control characters, lone surrogates and noncharacters."""
+    return text if text.isprintable() else _CONTROL.sub("", text)

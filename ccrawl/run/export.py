@@ -1,0 +1,288 @@
+"""`ccrawl.export`: many shards into one dataset, side by side, resumable, each failing alone."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field, replace
+from multiprocessing.context import BaseContext
+from pathlib import Path
+
+from pebble import ProcessExpired
+
+from ccrawl import __version__
+from ccrawl.archives import Source
+from ccrawl.dataset.layout import shard_file
+from ccrawl.dataset.ledger import Counts, FailedShard, Failure, FailureLog, Ledger, ShardEntry
+from ccrawl.dataset.writer import remove_leftovers
+from ccrawl.errors import CcrawlError, OutputError, SourceError
+from ccrawl.run.board import NO_PAGE, Board, Progress
+from ccrawl.run.events import (
+    Listener,
+    RunProgress,
+    RunStarted,
+    ShardDone,
+    ShardFailed,
+    ShardRetried,
+    ignore,
+)
+from ccrawl.run.guard import cause_of_death
+from ccrawl.run.options import ExportOptions
+from ccrawl.run.processes import start, worker_context
+from ccrawl.run.shard import ShardReport, ShardTask, export_shard_process
+from ccrawl.run.sources import fingerprint
+
+_POLL = 0.1  # seconds between two looks at the boards
+_DEATHS = 3  # of one shard's process without a page to blame, before the shard is given up
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What an export did. `counts` covers the whole dataset, shards of former runs included."""
+
+    directory: Path
+    shards: int
+    skipped_shards: int  # finished by a former run
+    failed_shards: tuple[FailedShard, ...]
+    counts: Counts
+    file_bytes: int
+    failures: int  # lines of failures.jsonl
+    seconds: float
+    cpu_seconds: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether every shard is done, no page was set aside and no archive was damaged."""
+        return not self.failed_shards and not self.counts.failed and not self.counts.damage
+
+
+def run_export(
+    sources: Sequence[Source],
+    directory: Path,
+    options: ExportOptions,
+    *,
+    workers: int,
+    overwrite: bool = False,
+    strict: bool = False,
+    listener: Listener = ignore,
+) -> ExportReport:
+    """Export `sources` (numbered as they come) into `directory`.
+
+    Raises UsageError and OutputError before any work is done; with `strict`, the first failed shard's error. Other
+    failures are in the report.
+    """
+    started = time.monotonic()
+    with Ledger.open(directory, options.for_manifest(), __version__, overwrite=overwrite) as ledger:
+        remove_leftovers(directory)
+        fingerprints = {number: fingerprint(source) for number, source in enumerate(sources)}
+        tasks = [
+            ShardTask(number, source, directory / shard_file(options.crawl, number), options)
+            for number, source in enumerate(sources)
+            if not ledger.is_done(number, source.name, fingerprints[number])
+        ]
+        _refuse_strangers(ledger, len(sources))
+        failures = FailureLog(directory, keep=ledger.shards)
+        sizes = [task.source.size for task in tasks]
+        listener(
+            RunStarted(
+                shards=len(sources),
+                done_before=len(sources) - len(tasks),
+                source_bytes=None if None in sizes else sum(size or 0 for size in sizes),
+                workers=workers,
+            )
+        )
+        run = _Run(ledger, failures, fingerprints, workers, strict, listener)
+        try:
+            run.export(tasks)
+        finally:
+            ledger.save()
+        return ExportReport(
+            directory=directory,
+            shards=len(ledger.shards),
+            skipped_shards=len(sources) - len(tasks),
+            failed_shards=tuple(ledger.failed[number] for number in sorted(ledger.failed)),
+            counts=Counts.total(shard.counts for shard in ledger.shards.values()),
+            file_bytes=sum(shard.file_bytes for shard in ledger.shards.values()),
+            failures=failures.count,
+            seconds=time.monotonic() - started,
+            cpu_seconds=run.cpu_seconds,
+        )
+
+
+def _refuse_strangers(ledger: Ledger, shards: int) -> None:
+    """A dataset that holds more shards than the sources given was made by another command."""
+    if any(number >= shards for number in ledger.shards):
+        raise OutputError(
+            f"{ledger.directory}: holds {len(ledger.shards)} shards, but only {shards} "
+            f"{'source was' if shards == 1 else 'sources were'} given; give the same sources, use another --out, "
+            "or --overwrite to start again"
+        )
+
+
+@dataclass(slots=True)
+class _Running:
+    """A shard under way."""
+
+    task: ShardTask
+    board: Board
+
+
+@dataclass(slots=True)
+class _Tries:
+    """What earlier tries of a shard have taught."""
+
+    deaths: int = 0
+    errors: int = 0
+    suspects: set[int] = field(default_factory=set)
+    ignored: dict[int, str] = field(default_factory=dict)
+
+
+class _Run:
+    """Schedules shards over worker processes."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        failures: FailureLog,
+        fingerprints: Mapping[int, str],
+        workers: int,
+        strict: bool,
+        listener: Listener,
+    ) -> None:
+        self.cpu_seconds = 0.0
+        self._ledger = ledger
+        self._failures = failures
+        self._fingerprints = fingerprints
+        self._workers = workers
+        self._strict = strict
+        self._listen = listener
+        self._context: BaseContext = worker_context()
+        self._running: dict[Future[ShardReport], _Running] = {}
+        self._tries: dict[int, _Tries] = {}
+        self._finished = Progress()
+        self._done = 0
+
+    def export(self, tasks: Sequence[ShardTask]) -> None:
+        """Run all tasks; returns when each is done or given up."""
+        started = time.monotonic()
+        # As many shards as fill the workers evenly are done whole, a process each; each of the few that are
+        # left over has its pages fanned out, so that no worker is idle while the last shards run.
+        whole = len(tasks) - len(tasks) % self._workers
+        rest = tasks[whole:]
+        converters = self._workers // len(rest) if rest else 0
+        waiting = deque(tasks[:whole])
+        waiting.extend(replace(task, converters=converters if converters > 1 else 0) for task in rest)
+        try:
+            while waiting or self._running:
+                while waiting and self._busy() + max(1, waiting[0].converters) <= self._workers:
+                    self._start(waiting.popleft())
+                done, _ = wait(self._running, timeout=_POLL, return_when=FIRST_COMPLETED)
+                for future in done:
+                    again = self._settle(future)
+                    if again is not None:
+                        waiting.append(again)
+                progress = sum((running.board.read() for running in self._running.values()), self._finished)
+                self._listen(RunProgress(progress, self._done, time.monotonic() - started))
+        finally:
+            for future in self._running:
+                future.cancel()
+
+    def _busy(self) -> int:
+        return sum(max(1, running.task.converters) for running in self._running.values())
+
+    def _start(self, task: ShardTask) -> None:
+        board = Board(self._context)
+        self._running[start(self._context, export_shard_process, task, board)] = _Running(task, board)
+
+    def _settle(self, future: Future[ShardReport]) -> ShardTask | None:
+        """Take a shard's result; returns the task when it is to be done again."""
+        running = self._running.pop(future)
+        task = running.task
+        tries = self._tries.setdefault(task.number, _Tries())
+        try:
+            report = future.result()
+        except ProcessExpired as death:
+            return self._after_death(running, tries, death.exitcode)
+        except SourceError as error:
+            tries.errors += 1
+            if tries.errors > 1 or self._strict:
+                return self._give_up(task, error)
+            self._listen(ShardRetried(task.number, task.source.name, str(error)))
+            return task
+        except OutputError:
+            raise  # the disk is full or gone: no other shard would fare better
+        except CcrawlError as error:
+            return self._give_up(task, error)
+        self._record(task, report)
+        return None
+
+    def _record(self, task: ShardTask, report: ShardReport) -> None:
+        self._failures.append(report.failures)
+        self.cpu_seconds += report.cpu_seconds
+        written = report.written
+        file = written.path.relative_to(self._ledger.directory).as_posix()
+        self._ledger.add(
+            ShardEntry(
+                number=task.number,
+                source=task.source.name,
+                source_bytes=task.source.size,
+                source_fingerprint=self._fingerprints[task.number],
+                file=file,
+                file_bytes=written.bytes,
+                sha256=written.sha256,
+                counts=report.counts,
+                failures=len(report.failures),
+                seconds=round(report.seconds, 3),
+                cpu_seconds=round(report.cpu_seconds, 3),
+            )
+        )
+        counts = report.counts
+        self._finished += Progress(
+            records=counts.records,
+            pages=counts.pages,
+            rows=counts.rows,
+            duplicates=counts.duplicates,
+            failed=sum(counts.failed.values()),
+            archive_bytes=counts.archive_bytes,
+            html_bytes=counts.html_bytes,
+        )
+        self._done += 1
+        self._listen(ShardDone(task.number, task.source.name, file, counts, report.seconds))
+
+    def _after_death(self, running: _Running, tries: _Tries, exit_code: int | None) -> ShardTask | None:
+        """A shard's process died. Do the shard again with its pages fanned out: then a death costs one page."""
+        task = running.task
+        page = running.board.current_page
+        cause = cause_of_death(exit_code)
+        tries.deaths += 1
+        if page == NO_PAGE and tries.deaths >= _DEATHS:
+            return self._give_up(
+                task,
+                SourceError(
+                    f"{task.source.name}: its process ended {tries.deaths} times between pages ({cause}); "
+                    "free memory, or use fewer --workers, and run the same command again"
+                ),
+            )
+        if page != NO_PAGE:
+            if page in tries.suspects:
+                tries.ignored[page] = cause
+            tries.suspects.add(page)
+        why = f"its process ended ({cause})" + (f" on page {page}" if page != NO_PAGE else "")
+        self._listen(ShardRetried(task.number, task.source.name, why))
+        return replace(
+            task,
+            converters=max(1, task.converters),
+            suspects=frozenset(tries.suspects),
+            ignored=dict(tries.ignored),
+        )
+
+    def _give_up(self, task: ShardTask, error: CcrawlError) -> None:
+        if self._strict:
+            raise error
+        message = str(error)
+        self._failures.append([Failure(kind="shard", shard=task.number, source=task.source.name, cause=message)])
+        self._ledger.add_failed(FailedShard(task.number, task.source.name, message))
+        self._done += 1
+        self._listen(ShardFailed(task.number, task.source.name, message))

@@ -1,0 +1,183 @@
+"""One shard's pages converted by several processes, outcomes in record order.
+
+The shard's own process reads and writes; converters get pages in batches and send outcomes back. A
+converter that dies costs the page it was on one try: the page is tried once more, alone, in a new
+process, since a process may also die from outside; when that one dies too, the page is set aside. The rest
+of the batch goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import BaseContext
+
+from pebble import ProcessExpired, ProcessFuture
+
+from ccrawl.run.board import NO_PAGE, Board
+from ccrawl.run.convert import Outcome, Page
+from ccrawl.run.guard import cause_of_death, convert_guarded, set_aside
+from ccrawl.run.options import MIB, ExportOptions
+from ccrawl.run.processes import become_worker, start
+
+# Small enough that a converter never waits long for the reader, large enough that the hand-over is a
+# few per cent of the work (16 pages of 145 KB take some 30 ms).
+_BATCH_PAGES = 16
+_BATCH_BYTES = 4 * MIB
+# Batches that may be read ahead of the slowest converter, for each converter: bounds the memory.
+_AHEAD = 6
+
+Batch = list[Page]
+
+
+class _Converter:
+    """A converter process and the batch it has."""
+
+    def __init__(self, context: BaseContext, options: ExportOptions) -> None:
+        self.batch: Batch = []
+        self.sequence = -1
+        self._board = Board(context)
+        self.connection, theirs = context.Pipe()
+        self._future: ProcessFuture[None] = start(context, _convert_batches, theirs, self._board, options)
+        theirs.close()  # so that the process's death is an end of file here
+
+    def give(self, sequence: int, batch: Batch) -> None:
+        """Send a batch. A converter that is dead by now shows in `take`."""
+        self.sequence, self.batch = sequence, batch
+        try:
+            self.connection.send(batch)
+        except OSError:
+            pass
+
+    def take(self) -> tuple[list[Outcome], float] | None:
+        """Outcomes of the batch and the CPU seconds spent, or None when the process has died."""
+        try:
+            outcomes, cpu = self.connection.recv()
+        except (EOFError, OSError):
+            return None
+        self.batch, self.sequence = [], -1
+        return outcomes, cpu
+
+    def autopsy(self) -> tuple[int, str]:
+        """After a death: index of the page it was on (or NO_PAGE) and the cause."""
+        error = self._future.exception()
+        code = error.exitcode if isinstance(error, ProcessExpired) else None
+        self.connection.close()
+        return self._board.current_page, cause_of_death(code)
+
+    def stop(self) -> None:
+        """End the process; idle ones end by the end of file."""
+        self.connection.close()
+        self._future.cancel()
+
+
+def _convert_batches(connection: Connection, board: Board, options: ExportOptions) -> None:
+    """A converter's life: batches in, outcomes out, until the other end closes."""
+    become_worker(options.worker_memory)
+    spent = time.process_time()
+    while True:
+        try:
+            batch: Batch = connection.recv()
+        except (EOFError, OSError):
+            return
+        outcomes = [convert_guarded(page, options, board) for page in batch]
+        now = time.process_time()
+        try:
+            connection.send((outcomes, now - spent))
+        except OSError:
+            return
+        spent = now
+
+
+class FanOut:
+    """Converts pages in `workers` processes. `cpu_seconds` is what they have spent so far."""
+
+    def __init__(self, context: BaseContext, workers: int, options: ExportOptions, suspects: Iterable[int]) -> None:
+        self.cpu_seconds = 0.0
+        self._context = context
+        self._workers = workers
+        self._options = options
+        # Pages that have ended a process once; the next death is final.
+        self._suspects = set(suspects)
+
+    def outcomes(self, pages: Iterator[Page]) -> Iterator[Outcome]:
+        """The outcome of each page, in the order of the pages."""
+        idle = [_Converter(self._context, self._options) for _ in range(self._workers)]
+        busy: dict[Connection, _Converter] = {}
+        ready: deque[tuple[int, Batch]] = deque()
+        parts: dict[int, list[Outcome]] = {}  # outcomes by batch sequence, complete or not
+        sizes: dict[int, int] = {}
+        batches = enumerate(_batches(pages))
+        next_out = 0
+        exhausted = False
+        try:
+            while True:
+                while idle and ready:
+                    converter = idle.pop()
+                    sequence, batch = ready.popleft()
+                    converter.give(sequence, batch)
+                    busy[converter.connection] = converter
+                while next_out in sizes and len(parts.get(next_out, ())) == sizes[next_out]:
+                    yield from sorted(parts.pop(next_out, ()))
+                    del sizes[next_out]
+                    next_out += 1
+                if not exhausted and len(sizes) < self._workers * _AHEAD:
+                    # Read on; completions are looked at after each batch, which takes a few ms.
+                    following = next(batches, None)
+                    if following is None:
+                        exhausted = True
+                    else:
+                        sizes[following[0]] = len(following[1])
+                        ready.append(following)
+                    patience: float | None = 0
+                elif busy:
+                    patience = None
+                elif ready:
+                    continue
+                elif exhausted and not sizes:
+                    return
+                else:
+                    patience = 0
+                for connection in wait(list(busy), patience):
+                    converter = busy.pop(connection)  # type: ignore[index]
+                    sequence, batch = converter.sequence, converter.batch
+                    taken = converter.take()
+                    if taken is not None:
+                        parts.setdefault(sequence, []).extend(taken[0])
+                        self.cpu_seconds += taken[1]
+                        idle.append(converter)
+                    else:
+                        outcomes, again = self._after_death(converter, batch)
+                        parts.setdefault(sequence, []).extend(outcomes)
+                        ready.extendleft((sequence, part) for part in reversed(again))
+                        idle.append(_Converter(self._context, self._options))
+        finally:
+            for converter in (*idle, *busy.values()):
+                converter.stop()
+
+    def _after_death(self, dead: _Converter, batch: Batch) -> tuple[list[Outcome], list[Batch]]:
+        """What a converter's death settles, and the batches that are to be done again."""
+        index, cause = dead.autopsy()
+        if index == NO_PAGE:  # killed between pages: nobody's fault
+            return [], [batch]
+        culprit = [page for page in batch if page.index == index]
+        others = [page for page in batch if page.index != index]
+        if index in self._suspects:
+            return [set_aside(index, cause, self._options)], [others] if others else []
+        self._suspects.add(index)
+        return [], [part for part in (culprit, others) if part]
+
+
+def _batches(pages: Iterable[Page]) -> Iterator[Batch]:
+    batch: Batch = []
+    size = 0
+    for page in pages:
+        batch.append(page)
+        size += len(page.capture.body)
+        if len(batch) >= _BATCH_PAGES or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,78 @@
+"""Limits around the conversion of one page, in the process that converts it.
+
+Two timers, since neither is enough: a wall-clock alarm raises in Python code (and wakes a sleep), and costs
+only the page; C code never returns to Python to raise, so a CPU-time timer with the default action ends the process
+a little later. Whoever started the process sees SIGPROF as exit code and sets the page aside.
+"""
+
+from __future__ import annotations
+
+import resource
+import signal
+from types import FrameType
+
+from ccrawl.run.board import NO_PAGE, Board
+from ccrawl.run.convert import Outcome, Page, convert
+from ccrawl.run.options import ExportOptions
+
+# CPU seconds that C code may go on after the alarm before the process is ended.
+_GRACE = 5.0
+
+TIMEOUT = "timeout"
+MEMORY = "memory"
+CRASH = "crash"
+
+
+class _Alarm(BaseException):
+    """The page's time is up. A BaseException, so that no `except Exception` on the way swallows it."""
+
+
+def _ring(_signal: int, _frame: FrameType | None) -> None:
+    raise _Alarm
+
+
+def limit_process(worker_memory: int) -> None:
+    """Prepare this process for converting pages: the alarm's handler and a bound on its memory.
+
+    The bound is on private writable memory (RLIMIT_DATA); what is only reserved does not count. Passing it raises
+    MemoryError in Python and makes C libraries fail, which costs the page or at worst the process.
+    """
+    signal.signal(signal.SIGALRM, _ring)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    soft = worker_memory if hard == resource.RLIM_INFINITY else min(worker_memory, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def convert_guarded(page: Page, options: ExportOptions, board: Board) -> Outcome:
+    """`convert` under the page's time limit, with its index on the board while it lasts."""
+    board.current_page = page.index
+    try:
+        signal.setitimer(signal.ITIMER_PROF, options.page_timeout + _GRACE)
+        signal.setitimer(signal.ITIMER_REAL, options.page_timeout)
+        outcome = convert(page, options)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except _Alarm:
+        outcome = set_aside(page.index, TIMEOUT, options)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    board.current_page = NO_PAGE
+    return outcome
+
+
+def set_aside(index: int, cause: str, options: ExportOptions) -> Outcome:
+    """The outcome of a page that ended its process, or would have."""
+    detail = {
+        TIMEOUT: f"not converted within {options.page_timeout:g} s; --page-timeout gives it longer",
+        MEMORY: "its process was killed, most likely for want of memory",
+        CRASH: "its process crashed while converting it",
+    }[cause]
+    return Outcome(index, None, cause, detail, failed=True)
+
+
+def cause_of_death(exit_code: int | None) -> str:
+    """Why a worker process ended, from its exit code (negative: the signal)."""
+    if exit_code in (-signal.SIGPROF, -signal.SIGALRM):
+        return TIMEOUT
+    if exit_code == -signal.SIGKILL:  # what the kernel sends when memory runs out
+        return MEMORY
+    return CRASH

@@ -1,0 +1,234 @@
+"""Export one shard: source -> captures -> pages -> outcomes -> rows -> Parquet, in one direction."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ccrawl import __version__
+from ccrawl.archives import Capture, CaptureOptions, Source, Tally, read_captures
+from ccrawl.dataset.ledger import Counts, Failure
+from ccrawl.dataset.writer import ShardWriter, WrittenFile
+from ccrawl.html.extractors import get_extractor
+from ccrawl.run.board import Board
+from ccrawl.run.convert import EMPTY, OTHER_LANGUAGE, Outcome, Page
+from ccrawl.run.duplicates import DigestFilter
+from ccrawl.run.fanout import FanOut
+from ccrawl.run.guard import convert_guarded, set_aside
+from ccrawl.run.options import ExportOptions
+from ccrawl.run.processes import become_worker, worker_context
+from ccrawl.text import simhash
+
+# Rows between two updates of the board: often enough for a smooth display, too seldom to cost anything.
+_POST_EVERY = 16
+# Damaged places listed one by one in failures.jsonl; beyond that they are only counted.
+_MOST_DAMAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ShardTask:
+    """Everything a worker needs to export one shard."""
+
+    number: int
+    source: Source
+    path: Path
+    options: ExportOptions
+    converters: int = 0  # processes to convert in; 0: this one
+    suspects: frozenset[int] = frozenset()  # pages that an earlier try died on
+    ignored: Mapping[int, str] = field(default_factory=dict)  # pages set aside by earlier tries: index -> cause
+
+
+@dataclass(frozen=True, slots=True)
+class ShardReport:
+    """What a finished shard holds and where its records went."""
+
+    number: int
+    written: WrittenFile
+    counts: Counts
+    failures: list[Failure]
+    seconds: float
+    cpu_seconds: float
+
+
+def export_shard_process(task: ShardTask, board: Board) -> ShardReport:
+    """`export_shard` as the body of a worker process."""
+    become_worker(task.options.worker_memory)
+    return export_shard(task, board)
+
+
+def export_shard(task: ShardTask, board: Board) -> ShardReport:
+    """Convert one shard into its Parquet file, which appears under its name only when it is whole.
+
+    Raises SourceError when the source can't be read, OutputError when the file can't be written. Damage inside the
+    archive and pages that can't be converted are counted and listed in the report, they do not raise.
+    """
+    started, cpu_started = time.monotonic(), time.process_time()
+    options = task.options
+    tally = Tally()
+    captures = read_captures(
+        task.source, options=CaptureOptions(max_page_bytes=options.max_page_bytes), tally=tally
+    )
+    captures = itertools.islice(captures, options.limit)
+    duplicates = DigestFilter() if options.dedup_digest else None
+    account = _Account(task, tally, duplicates, board)
+    pages = duplicates.pages(captures) if duplicates else _numbered(captures)
+    pages = account.pages(pages)
+    fan_out = None
+    if task.converters:
+        fan_out = FanOut(worker_context(), task.converters, options, task.suspects)
+        outcomes = fan_out.outcomes(pages)
+    else:
+        outcomes = (convert_guarded(page, options, board) for page in pages)
+    with ShardWriter(task.path) as writer:
+        for outcome in outcomes:
+            account.take(outcome)
+            if outcome.row is not None:
+                writer.write(outcome.row)
+        counts = account.counts()
+        counts.check()
+        written = writer.finish(_footer(task, counts))
+    cpu = time.process_time() - cpu_started + (fan_out.cpu_seconds if fan_out else 0.0)
+    return ShardReport(task.number, written, counts, account.failures(), time.monotonic() - started, cpu)
+
+
+def _numbered(captures: Iterator[Capture]) -> Iterator[Page]:
+    return (Page(index, capture) for index, capture in enumerate(captures))
+
+
+def _footer(task: ShardTask, counts: Counts) -> dict[str, str]:
+    """The file's key-value metadata: what made it and what it holds; nothing that differs between two runs."""
+    options = task.options
+    return {
+        "ccrawl.version": __version__,
+        "ccrawl.extractor": get_extractor(options.extractor).label,
+        "ccrawl.simhash": simhash.DEFINITION,
+        "ccrawl.source": task.source.name,
+        "ccrawl.crawl": options.crawl,
+        "ccrawl.options": _json(options.for_manifest()),
+        "ccrawl.counts": _json({name: getattr(counts, name) for name in _FOOTER_COUNTS}),
+    }
+
+
+_FOOTER_COUNTS = (
+    "records", "pages", "rows", "duplicates", "duplicates_with_row", "empty", "other_language", "skipped", "failed"
+)  # fmt: skip
+
+
+def _json(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+class _Account:
+    """Keeps count of a shard while it streams, and publishes it on the board."""
+
+    def __init__(self, task: ShardTask, tally: Tally, duplicates: DigestFilter | None, board: Board) -> None:
+        self._task = task
+        self._tally = tally
+        self._duplicates = duplicates
+        self._board = board
+        self._rows = self._empty = self._other_language = 0
+        self._html_bytes = self._markdown_bytes = 0
+        self._failed: Counter[str] = Counter()
+        self._languages: Counter[str] = Counter()
+        self._page_failures: list[Failure] = []
+        # What failures.jsonl will say of a page, kept while the page is under way.
+        self._underway: dict[int, tuple[int | None, str, str]] = {}
+
+    def pages(self, pages: Iterator[Page]) -> Iterator[Page]:
+        """Pass the pages on, but for those that earlier tries have set aside."""
+        for page in pages:
+            capture = page.capture
+            self._underway[page.index] = (capture.offset, capture.record_id, capture.url)
+            cause = self._task.ignored.get(page.index)
+            if cause is None:
+                yield page
+            else:
+                self.take(set_aside(page.index, cause, self._task.options))
+
+    def take(self, outcome: Outcome) -> None:
+        """Count an outcome."""
+        offset, record_id, url = self._underway.pop(outcome.index)
+        row = outcome.row
+        if row is not None:
+            self._rows += 1
+            self._html_bytes += row.html_length
+            self._markdown_bytes += row.markdown_length
+            self._languages[row.language] += 1
+            if self._duplicates:
+                self._duplicates.made_row(outcome.index)
+        elif outcome.failed:
+            self._failed[outcome.cause] += 1
+            self._page_failures.append(
+                Failure(
+                    kind="page",
+                    shard=self._task.number,
+                    source=self._task.source.name,
+                    cause=outcome.cause,
+                    detail=outcome.detail,
+                    offset=offset,
+                    record_id=record_id,
+                    url=url,
+                )
+            )
+        elif outcome.cause == EMPTY:
+            self._empty += 1
+        else:
+            assert outcome.cause == OTHER_LANGUAGE, outcome
+            self._other_language += 1
+        if outcome.index % _POST_EVERY == 0:
+            self._post()
+
+    def counts(self) -> Counts:
+        """The final counts, once every outcome was taken."""
+        self._post()
+        tally = self._tally
+        return Counts(
+            records=tally.records,
+            pages=tally.captures,
+            rows=self._rows,
+            duplicates=self._duplicates.dropped if self._duplicates else 0,
+            duplicates_with_row=self._duplicates.dropped_with_row if self._duplicates else 0,
+            empty=self._empty,
+            other_language=self._other_language,
+            skipped=dict(sorted(tally.skipped.items())),
+            failed=dict(sorted(self._failed.items())),
+            damage=dict(sorted(Counter(damage.cause for damage in tally.damage).items())),
+            languages=dict(sorted(self._languages.items())),
+            archive_bytes=tally.bytes_read,
+            html_bytes=self._html_bytes,
+            markdown_bytes=self._markdown_bytes,
+        )
+
+    def failures(self) -> list[Failure]:
+        """Lines for failures.jsonl: damaged records first, then pages set aside, in record order."""
+        damaged = [
+            Failure(
+                kind="record",
+                shard=self._task.number,
+                source=self._task.source.name,
+                cause=damage.cause,
+                detail=damage.detail,
+                offset=damage.offset,
+            )
+            for damage in self._tally.damage[:_MOST_DAMAGE]
+        ]
+        return damaged + self._page_failures
+
+    def _post(self) -> None:
+        self._board.post(
+            (
+                self._tally.records,
+                self._tally.captures,
+                self._rows,
+                self._duplicates.dropped if self._duplicates else 0,
+                sum(self._failed.values()),
+                self._tally.bytes_read,
+                self._html_bytes,
+            )
+        )
