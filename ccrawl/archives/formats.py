@@ -1,0 +1,164 @@
+"""Heads of records: WARC (0.17 to 1.1, CRLF or bare LF) and ARC (1.0 and 1.1).
+
+A `Format` knows where a head starts, how to parse it and how to find the next one in bytes that are damaged.
+Sources: ISO 28500 (WARC 1.0), the IIPC's WARC 1.1 specification, the Internet Archive's ARC file format.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+# A head longer than this is damage. The longest real ones hold a URL or a JSON field of some 10 KiB.
+MAX_HEAD = 256 << 10
+MAX_ARC_LINE = 16 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A record's head: type in lower case, length of its block in bytes, fields by lower-case name."""
+
+    format: str
+    version: str
+    type: str
+    length: int
+    fields: dict[bytes, bytes]
+
+
+class BadHead(Exception):
+    """A head that can't be used. `cause` is the damage it is counted as."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
+class Format(Protocol):
+    """How one archive format writes heads."""
+
+    name: str
+    peek: int  # bytes needed to tell whether a head starts there
+    max_head: int
+    newlines: int  # line ends that stand between a block and the next head
+
+    def starts(self, buffer: bytes, at: int) -> bool: ...
+    def head_end(self, buffer: bytes, at: int) -> int: ...
+    def parse(self, head: bytes) -> Head: ...
+    def find(self, buffer: bytes, at: int) -> int: ...
+
+
+class Warc:
+    """WARC: a version line, named fields, an empty line."""
+
+    name = "warc"
+    peek = 5
+    max_head = MAX_HEAD
+    newlines = 2
+    _HEAD = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n[A-Za-z]")
+
+    def starts(self, buffer: bytes, at: int) -> bool:
+        return buffer.startswith(b"WARC/", at)
+
+    def head_end(self, buffer: bytes, at: int) -> int:
+        """Index of the block's first byte, -1 while the empty line isn't in the buffer."""
+        crlf = buffer.find(b"\n\r\n", at, at + MAX_HEAD)
+        bare = buffer.find(b"\n\n", at, crlf if crlf >= 0 else at + MAX_HEAD)
+        if bare >= 0:
+            return bare + 2
+        return crlf + 3 if crlf >= 0 else -1
+
+    def parse(self, head: bytes) -> Head:
+        lines = head.split(b"\n")
+        fields: dict[bytes, bytes] = {}
+        name = b""
+        for line in lines[1:]:
+            if line[:1] in (b" ", b"\t"):
+                if name and (more := line.strip()):  # a folded line continues the field before it
+                    fields[name] = (fields[name] + b" " + more).strip()
+                continue
+            name, colon, value = line.partition(b":")
+            if not colon:
+                name = b""
+                continue
+            name = name.strip().lower()
+            if name in fields:  # the first of several stands; WARC-Concurrent-To alone may be repeated
+                name = b""
+                continue
+            fields[name] = value.strip()
+        length = fields.get(b"content-length", b"")
+        if not length.isdigit() or len(length) > 18:
+            raise BadHead("bad-length" if length else "no-length")
+        version = lines[0][5:].strip().decode("latin-1")
+        kind = fields.get(b"warc-type", b"").decode("latin-1").lower()
+        return Head("warc", version, kind, int(length), fields)
+
+    def find(self, buffer: bytes, at: int) -> int:
+        """Index of the next head at or after `at`, -1 where there is none in the buffer."""
+        while (at := buffer.find(b"WARC/", at)) >= 0:
+            if self._HEAD.match(buffer, at):
+                return at
+            at += 5
+        return -1
+
+
+# An ARC head is one line: URL IP-address date MIME-type [status checksum location offset filename] length.
+# URLs hold spaces in real files, so the line is read from the address and the date.
+_ARC_LINE = re.compile(
+    rb"(?P<url>[a-zA-Z][a-zA-Z0-9+.-]*:\S.*?) (?P<ip>\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*|-)"
+    rb" (?P<date>\d{8,14}) (?P<rest>.*?) ?(?P<length>\d{1,18})[ \t]*\r?\n"
+)
+_ARC_SECOND = re.compile(
+    rb"(?P<mime>.*?) (?P<status>\d{3}|-) (?P<sum>\S+) (?P<location>\S+) (?P<offset>\d+) \S+$"
+)
+
+
+class Arc:
+    """ARC: one line a head; the file starts with a `filedesc:` record."""
+
+    name = "arc"
+    peek = MAX_ARC_LINE
+    max_head = MAX_ARC_LINE
+    newlines = 1
+
+    def starts(self, buffer: bytes, at: int) -> bool:
+        end = buffer.find(b"\n", at, at + MAX_ARC_LINE)
+        return end >= 0 and self._match(buffer, at, end) is not None
+
+    def _match(self, buffer: bytes, at: int, end: int) -> re.Match[bytes] | None:
+        if not buffer[max(at, end - 3) : end].strip()[-1:].isdigit():
+            return None
+        return _ARC_LINE.match(buffer, at, end + 1)
+
+    def head_end(self, buffer: bytes, at: int) -> int:
+        return buffer.find(b"\n", at, at + MAX_ARC_LINE) + 1 or -1
+
+    def parse(self, head: bytes) -> Head:
+        match = self._match(head, 0, len(head) - 1)
+        if match is None:
+            raise BadHead("bad-head")
+        mime = match["rest"]
+        if second := _ARC_SECOND.match(mime):
+            mime = second["mime"]
+        fields = {
+            b"warc-target-uri": match["url"],
+            b"warc-ip-address": match["ip"],
+            b"warc-date": match["date"],
+            b"content-type": mime,
+        }
+        kind = "filedesc" if match["url"].startswith(b"filedesc:") else "response"
+        return Head("arc", "1.1" if second else "1.0", kind, int(match["length"]), fields)
+
+    def find(self, buffer: bytes, at: int) -> int:
+        line = at
+        while True:
+            end = buffer.find(b"\n", line)
+            if end < 0:
+                return -1
+            if end - line < MAX_ARC_LINE and self._match(buffer, line, end):
+                return line
+            line = end + 1
+
+
+WARC = Warc()
+ARC = Arc()

@@ -1,0 +1,126 @@
+"""HTTP responses as archives hold them: the head, and a body whose codings are tried and not trusted.
+
+Heads in archives are broken in many ways (RFC 9112 is what they should be): names with blanks before the
+colon, folded and colonless lines, Latin-1, an interim 100 response before the real one. Crawlers remove
+chunking or compression and leave the header, or keep the coding and lose it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MAX_HEAD = 1 << 20
+_STATUS = re.compile(rb"HTTP(?:/\d+(?:\.\d+)?)?[ \t]+(\d{1,3})(?![^ \t\r\n])")
+_CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseHead:
+    """status: None when the status line can't be read. end: index of the body in what was parsed."""
+
+    status: int | None
+    fields: dict[bytes, list[bytes]]
+    end: int
+
+    def last(self, name: bytes) -> bytes:
+        """The last value that isn't empty of the header, b"" when there is none."""
+        for value in reversed(self.fields.get(name, ())):
+            if value:
+                return value
+        return b""
+
+
+def parse_head(buffer: bytes, start: int, end: int) -> ResponseHead | None:
+    """The head of the final HTTP response in buffer[start:end], None when there is no HTTP head."""
+    while True:
+        head = _one_head(buffer, start, end)
+        interim = head is not None and head.status is not None and 100 <= head.status < 200
+        if head is None or not interim or not buffer.startswith(b"HTTP", head.end):
+            return head
+        start = head.end
+
+
+def _one_head(buffer: bytes, start: int, end: int) -> ResponseHead | None:
+    if not buffer.startswith(b"HTTP", start):
+        if buffer[start : start + 2] not in (b"\r\n", b"\n\n") or not buffer[
+            start : start + 64
+        ].lstrip().startswith(b"HTTP/"):
+            return None
+        start += len(buffer[start : start + 64]) - len(buffer[start : start + 64].lstrip())
+    limit = min(end, start + MAX_HEAD)
+    crlf = buffer.find(b"\n\r\n", start, limit)
+    bare = buffer.find(b"\n\n", start, crlf if crlf >= 0 else limit)
+    if bare >= 0:
+        head_end, body = bare, bare + 2
+    elif crlf >= 0:
+        head_end, body = crlf, crlf + 3
+    else:  # a response without an empty line: it is all head
+        head_end = body = limit
+    match = _STATUS.match(buffer, start, head_end + 1)
+    fields: dict[bytes, list[bytes]] = {}
+    values: list[bytes] | None = None
+    for line in buffer[start:head_end].split(b"\n")[1:]:
+        if line[:1] in (b" ", b"\t"):
+            if values:
+                values[-1] = (values[-1] + b" " + line.strip()).strip()
+            continue
+        name, colon, value = line.partition(b":")
+        name = name.strip().lower()
+        if not colon or not name:
+            values = None
+            continue
+        values = fields.setdefault(name, [])
+        values.append(value.strip())
+    return ResponseHead(int(match[1]) if match else None, fields, body)
+
+
+def content_type_of(values: list[bytes]) -> str | None:
+    """The Content-Type that holds when there are several: the last readable one (Fetch, "extract a MIME type"),
+    with the charset of an earlier one of the same type when it names none itself. Outer quotes are taken off."""
+    held = ""
+    for raw in values:
+        value = raw.decode("latin-1").strip(" \t\"'")
+        if "/" not in value:
+            continue
+        if "charset" not in value.lower() and "charset" in held.lower() and _essence(value) == _essence(held):
+            continue
+        held = value
+    return held or None
+
+
+def _essence(value: str) -> str:
+    return value.partition(";")[0].strip().lower()
+
+
+def dechunk(body: bytes) -> bytes | None:
+    """The body without chunked framing; None when it isn't framed so.
+
+    Each chunk has to be followed by its line end. A body that ends before its last chunk is taken as far as it
+    goes, when at least one chunk was whole or the first one is cut by the end of the body.
+    """
+    parts: list[bytes] = []
+    at = 0
+    size_of_body = len(body)
+    while at < size_of_body:
+        match = _CHUNK.match(body, at)
+        if match is None:
+            return None if not parts or at + 20 < size_of_body else b"".join(parts)
+        size = int(match[1], 16)
+        at = match.end()
+        if size == 0:
+            return b"".join(parts)
+        end = at + size
+        if end > size_of_body:
+            # Cut: one chunk that claims more than there is proves nothing, the ones before it do.
+            return b"".join([*parts, body[at:]]) if parts else None
+        parts.append(body[at:end])
+        if body.startswith(b"\r\n", end):
+            at = end + 2
+        elif body.startswith(b"\n", end):
+            at = end + 1
+        elif end == size_of_body:
+            break
+        else:
+            return None
+    return b"".join(parts) if parts else None
