@@ -16,7 +16,9 @@ Words = NDArray[np.uint64]
 
 BITS = 64
 _CHUNK = 1 << 15  # 256 KiB of words: source, result and temporary stay in the second-level cache
-_MOST_SHIFTS = 16  # beyond this many shifts, eight look-ups are faster (measured: 1.1 ns a shift, 14 ns for eight)
+_MOST_SHIFTS = (
+    16  # beyond this many shifts, eight look-ups are faster (measured: 1.1 ns a shift, 14 ns for eight)
+)
 
 
 class BitOrder:

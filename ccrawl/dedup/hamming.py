@@ -1,9 +1,10 @@
 """All pairs of 64-bit fingerprints within a Hamming distance: complete, each pair once, nothing capped.
 
 Each table of the plan (plan.py) sorts the fingerprints with its key on top. Neighbours with an equal key are
-candidates, verified by counting the bits of their exclusive or. A pair that several tables find is reported by the
-first. A hot bucket, more fingerprints under one key than chance explains, is a smaller problem of the same kind:
-its members agree on the key, so it is searched by the bits in which they differ, with its own plan.
+candidates, verified by counting the bits of their exclusive or. A pair that several tables find is reported
+by the first. A hot bucket, more fingerprints under one key than chance explains, is a smaller problem of the
+same kind: its members agree on the key, so it is searched by the bits in which they differ, with its own
+plan.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def pairs_within(words: Words, distance: int) -> Iterator[tuple[Words, Words]]:
 
 
 def bit_weights(words: Words) -> list[float]:
-    """Information of each bit, 0 (the same in all words) to 1 (balanced): -log2 of the chance that two agree."""
+    """Information of each bit, 0 (constant) to 1 (balanced): -log2 of the chance that two words agree."""
     step = max(1, len(words) // _SAMPLE)
     sample = np.ascontiguousarray(words[::step]).astype("<u8", copy=False)
     ones = np.unpackbits(sample.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").mean(axis=0)
@@ -64,9 +65,7 @@ def first_table(difference: Words, masks: list[int], table: int) -> NDArray[np.b
     return first
 
 
-def scan_sorted(
-    words: Words, key_bits: int, distance: int
-) -> Iterator[tuple[Words, Words]]:
+def scan_sorted(words: Words, key_bits: int, distance: int) -> Iterator[tuple[Words, Words]]:
     """Pairs within `distance` among sorted words that agree on their top `key_bits`; each pair once."""
     below = np.uint64(1) << np.uint64(BITS - key_bits)
     start = 0

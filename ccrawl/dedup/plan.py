@@ -9,8 +9,9 @@ Sarma, "Detecting near-duplicates for web crawling", WWW 2007), applied twice:
    blocks. Each choice of b - e blocks is the key of one table.
 
 A pair is therefore equal on the key of at least one table. Few segments and many blocks make long keys (few
-candidates) and many tables (many sorts); `choose` takes the cheapest by the costs below. For D = 3 and ten million
-fingerprints that is two segments of four blocks: 8 tables of 24 bits, where one level alone needs 10 or 20.
+candidates) and many tables (many sorts); `choose` takes the cheapest by the costs below. For D = 3 and ten
+million fingerprints that is two segments of four blocks: 8 tables of 24 bits, where one level alone needs 10
+or 20.
 """
 
 from __future__ import annotations
@@ -128,8 +129,8 @@ def key_masks(plan: Plan, weights: Sequence[float]) -> tuple[list[int], list[lis
 def _deal(weights: Sequence[float], targets: Sequence[float]) -> list[list[int]]:
     """Deals bits to blocks so that the weight of each block comes near its target.
 
-    Even weights give runs of neighbouring bits, which move with one shift; others go heaviest first to the block
-    that lacks most.
+    Even weights give runs of neighbouring bits, which move with one shift; others go heaviest first to the
+    block that lacks most.
     """
     total, wanted = sum(weights), sum(targets)
     blocks: list[list[int]] = [[] for _ in targets]

@@ -1,0 +1,103 @@
+"""Which Parquet files the given paths mean, and how to open one: local or remote, never for writing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import fsspec
+import pyarrow as pa
+
+from ccrawl.errors import SourceError, UsageError
+
+_GLOB = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One Parquet file: `name` is what reports call it, `path` what its file system does."""
+
+    name: str
+    path: str
+    filesystem: Any  # fsspec's type; None: a local file, read without fsspec in between
+
+    def open(self) -> Any:
+        """A seekable binary file that pyarrow can read. Raises SourceError when it can't be opened."""
+        try:
+            if self.filesystem is None:
+                return pa.OSFile(self.path, "rb")
+            # pyarrow asks for exactly the column chunks that it needs: a cache in between would read more.
+            return self.filesystem.open(self.path, "rb", cache_type="none")
+        except (OSError, ValueError) as error:
+            raise SourceError(f"{self.name}: can't be opened ({_reason(error)})") from error
+
+
+def find_sources(paths: Sequence[str | Path]) -> tuple[Source, ...]:
+    """The Parquet files under files, directories (any depth, Hive layouts), globs and URLs, each once, by
+    name.
+
+    The order in which paths are given does not matter: files are numbered in the order of their names. Names
+    that start with a dot or an underscore are left out inside directories, as other readers do. Raises
+    SourceError when a path leads to nothing.
+    """
+    if not paths:
+        raise UsageError("give at least one Parquet file, directory, glob or URL")
+    found = {source.name: source for path in paths for source in _expand(str(path))}
+    return tuple(found[name] for name in sorted(found))
+
+
+def _expand(path: str) -> Iterable[Source]:
+    if "://" in path and not path.startswith("file://"):
+        return _expand_remote(path)
+    return _expand_local(path.removeprefix("file://"))
+
+
+def _expand_local(path: str) -> list[Source]:
+    target = Path(path)
+    if target.is_file():
+        files = [target]
+    elif target.is_dir():
+        files = [file for file in target.rglob("*.parquet") if _visible(str(file.relative_to(target)))]
+    elif _GLOB & set(path):
+        matches = [Path(match) for match in fsspec.filesystem("file").glob(path)]
+        files = [
+            file for match in matches for file in (match.rglob("*.parquet") if match.is_dir() else [match])
+        ]
+        here = Path.cwd()
+        if not target.is_absolute():
+            files = [file.relative_to(here) if file.is_relative_to(here) else file for file in files]
+    else:
+        raise SourceError(f"{path}: no such file or directory")
+    if not files:
+        raise SourceError(f"{path}: no .parquet file there")
+    return [Source(str(file), str(file), None) for file in files if file.is_file()]
+
+
+def _expand_remote(path: str) -> list[Source]:
+    protocol = path.split("://", 1)[0]
+    try:
+        filesystem, inner = fsspec.core.url_to_fs(path)
+        if _GLOB & set(path) and protocol not in ("http", "https"):  # a "?" of an address is no pattern
+            files = filesystem.glob(inner)
+        elif PurePosixPath(inner).suffix == ".parquet" or protocol in ("http", "https"):
+            files = [inner]
+        else:
+            files = [file for file in filesystem.find(inner) if file.endswith(".parquet")]
+            files = [file for file in files if _visible(file[len(inner) :])]
+    except ImportError as error:
+        raise UsageError(f"{path}: {protocol} needs another package: {error}") from error
+    except (OSError, ValueError) as error:
+        raise SourceError(f"{path}: can't be listed ({_reason(error)})") from error
+    if not files:
+        raise SourceError(f"{path}: no .parquet file there")
+    return [Source(filesystem.unstrip_protocol(file), file, filesystem) for file in files]
+
+
+def _visible(relative: str) -> bool:
+    return not any(part.startswith((".", "_")) for part in PurePosixPath(relative).parts)
+
+
+def _reason(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
