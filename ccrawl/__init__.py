@@ -40,15 +40,15 @@ def export(
 ) -> ExportReport:
     """Turn web archives into a Markdown dataset in the folder `out`.
 
-    `sources` are paths, folders or globs; each file found is a shard, numbered in sorted order. `workers` processes
-    (default: the cores this process may use) convert; the bytes written do not depend on their number. What an earlier
-    run has finished is left alone, unless `overwrite`.
+    `sources` are paths, folders or globs; each file found is a shard, numbered in sorted order. `workers`
+    processes (default: the cores this process may use) convert; the bytes written do not depend on their
+    number. What an earlier run has finished is left alone, unless `overwrite`.
 
     Worker processes import the caller's main module, as multiprocessing does: a script calls this
     under `if __name__ == "__main__":`.
 
-    Raises UsageError (the call), SourceError (a source that is not there) and OutputError (the folder, the disk).
-    Shards and pages that failed are in the report; with `strict` the first failed shard raises.
+    Raises UsageError (the call, a source that is not there) and OutputError (the folder, the disk). Shards
+    and pages that failed are in the report; with `strict` the first failed shard raises.
     """
     from ccrawl.archives import find_sources
     from ccrawl.dataset.layout import check_crawl_id
@@ -99,8 +99,8 @@ def markdown(
 ) -> str:
     """The Markdown of one page; empty when it has no text.
 
-    `html` is the page's bytes as the server sent them, content codings removed; `content_type` the HTTP header's value
-    where known; links are resolved against `url`. Raises UsageError for an unknown extractor.
+    `html` is the page's bytes as the server sent them, content codings removed; `content_type` the HTTP
+    header's value where known; links are resolved against `url`. Raises UsageError for an unknown extractor.
     """
     from ccrawl.html.extractors import extract
 

@@ -26,13 +26,18 @@ EXIT_CODES = {
 }
 
 
-class _Interrupted(KeyboardInterrupt):
-    """SIGTERM, handled as Ctrl-C is."""
+class _Stopped(BaseException):
+    """Ctrl-C or SIGTERM. Not KeyboardInterrupt, which typer would answer itself, without a word."""
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(signal_number)
+        self.exit_code = 128 + signal_number
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code. Errors are one line on stderr."""
-    signal.signal(signal.SIGTERM, _terminate)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
     try:
         result = _app(arguments if arguments is not None else sys.argv[1:])(
             arguments, prog_name="ccrawl", standalone_mode=False
@@ -41,11 +46,11 @@ def main(arguments: list[str] | None = None) -> int:
     except CcrawlError as error:
         _complain(f"error: {error}")
         return error.exit_code
-    except KeyboardInterrupt as interrupt:
+    except _Stopped as stopped:
         _complain("stopped; the same command again goes on where this one was stopped")
-        return 143 if isinstance(interrupt, _Interrupted) else 130
+        return stopped.exit_code
     except BrokenPipeError:  # the reader of our output has gone, as `| head` does
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 1
     except Exception as error:
         show = getattr(error, "show", None)
@@ -59,15 +64,16 @@ def _complain(message: str) -> None:
     print(f"ccrawl: {message}", file=sys.stderr)
 
 
-def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    raise _Interrupted
+def _stop(number: int, _frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_DFL)  # a second one ends the process at once
+    raise _Stopped(number)
 
 
 def _app(arguments: list[str]) -> typer.Typer:
     """The application; only the command that is asked for is imported."""
     app = typer.Typer(
         name="ccrawl",
-        help="Turn web archives into a Markdown Parquet dataset, and tell how much of it is the same page twice.",
+        help=_root.__doc__,
         epilog="Example: ccrawl export crawl.warc.gz --out dataset",
         no_args_is_help=True,
         add_completion=True,

@@ -20,13 +20,17 @@ _READ, _KEEP, _CONVERT, _RUN = "What to read", "What to keep", "How to convert",
 
 def command(
     sources: Annotated[
-        list[str], typer.Argument(metavar="SOURCE...", help="WARC files, folders or globs.", show_default=False)
+        list[str],
+        typer.Argument(metavar="SOURCE...", help="WARC files, folders or globs.", show_default=False),
     ],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="The dataset's folder.", show_default=False)
     ],
     crawl: Annotated[
-        str, typer.Option(metavar="ID", help="The crawl's name: files go to DIR/data/crawl=ID.", rich_help_panel=_READ)
+        str,
+        typer.Option(
+            metavar="ID", help="The crawl's name: files go to DIR/data/crawl=ID.", rich_help_panel=_READ
+        ),
     ] = _DEFAULTS.crawl,
     limit: Annotated[
         int | None,
@@ -56,25 +60,38 @@ def command(
     min_lang_confidence: Annotated[
         float,
         typer.Option(
-            min=0.0, max=1.0, metavar="P", help="With --lang: keep only what is this sure.", rich_help_panel=_KEEP
+            min=0.0,
+            max=1.0,
+            metavar="P",
+            help="With --lang: keep only what is this sure.",
+            rich_help_panel=_KEEP,
         ),
     ] = _DEFAULTS.min_language_confidence,
     extractor: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="main: the main content. raw: the whole page. markdownify: the main content, written by markdownify.",
+            help="main: the main content. raw: the whole page. "
+            "markdownify: the main content, written by the package of that name.",
             rich_help_panel=_CONVERT,
         ),
     ] = _DEFAULTS.extractor,
     page_timeout: Annotated[
         float,
-        typer.Option(metavar="SECONDS", min=0.1, help="Set a page aside after this long.", rich_help_panel=_CONVERT),
+        typer.Option(
+            metavar="SECONDS", min=0.1, help="Set a page aside after this long.", rich_help_panel=_CONVERT
+        ),
     ] = _DEFAULTS.page_timeout,
     workers: Annotated[
         int | None,
         typer.Option(
-            "--workers", "-j", metavar="N", min=1, help="Worker processes.", rich_help_panel=_RUN, show_default="cores"
+            "--workers",
+            "-j",
+            metavar="N",
+            min=1,
+            help="Worker processes.",
+            rich_help_panel=_RUN,
+            show_default="cores",
         ),
     ] = None,
     worker_memory: Annotated[
@@ -88,7 +105,9 @@ def command(
     ] = False,
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="Events as JSON lines on stderr, the summary on stdout.", rich_help_panel=_RUN),
+        typer.Option(
+            "--json", help="Events as JSON lines on stderr, the summary on stdout.", rich_help_panel=_RUN
+        ),
     ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress, only the summary.", rich_help_panel=_RUN)
@@ -96,8 +115,8 @@ def command(
 ) -> int:
     """Turn web archives into a Markdown dataset.
 
-    Reads every page (an HTML response with status 200), takes its main content as Markdown, and writes one Parquet
-    file a shard. The same command again goes on where a run was stopped.
+    Reads every page (an HTML response with status 200), takes its main content as Markdown, and writes one
+    Parquet file a shard. The same command again goes on where a run was stopped.
 
     [dim]Example: ccrawl export crawl.warc.gz --out dataset --dedup-digest --lang eng[/dim]
     """
@@ -136,5 +155,7 @@ def _language_codes(values: list[str]) -> tuple[str, ...]:
     known = {code: iso639_3(code) for code in codes}
     unknown = [code for code, found in known.items() if not found]
     if unknown:
-        raise UsageError(f"--lang: no language is detected under the code {unknown[0]!r}; use ISO 639-3, as in eng")
+        raise UsageError(
+            f"--lang: no language is detected under the code {unknown[0]!r}; use ISO 639-3, as in eng"
+        )
     return tuple(sorted({found for found in known.values() if found}))

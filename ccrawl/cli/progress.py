@@ -50,7 +50,11 @@ class _JsonLines:
                 return
             self._told = time.monotonic()
         fields = dataclasses.asdict(event)
-        print(json.dumps({"event": type(event).__name__, **fields}, ensure_ascii=False), file=sys.stderr, flush=True)
+        print(
+            json.dumps({"event": type(event).__name__, **fields}, ensure_ascii=False),
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 class _PlainLines:
@@ -124,7 +128,9 @@ def _plan(event: RunStarted) -> str:
 
 def _figures(progress: Progress, seconds: float) -> str:
     rate = progress.pages / seconds if seconds else 0.0
-    text = f"{progress.rows:,} rows, {rate:,.0f} pages/s, {size(progress.archive_bytes / max(seconds, 0.1))}/s"
+    text = (
+        f"{progress.rows:,} rows, {rate:,.0f} pages/s, {size(progress.archive_bytes / max(seconds, 0.1))}/s"
+    )
     if progress.duplicates:
         text += f", {progress.duplicates:,} duplicates"
     if progress.failed:
@@ -146,7 +152,8 @@ def _state(event: RunProgress, plan: RunStarted | None) -> str:
 
 def _news(event: ShardDone | ShardRetried | ShardFailed) -> str:
     if isinstance(event, ShardDone):
-        return f"done: {event.source} -> {event.file}, {count(event.counts.rows, 'row')} in {duration(event.seconds)}"
+        made = count(event.counts.rows, "row")
+        return f"done: {event.source} -> {event.file}, {made} in {duration(event.seconds)}"
     if isinstance(event, ShardRetried):
         return f"again: {event.source}: {event.why}"
     return f"failed: {event.error}"

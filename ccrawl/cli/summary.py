@@ -18,8 +18,10 @@ def as_json(report: ExportReport) -> dict[str, Any]:
 def as_text(report: ExportReport) -> str:
     """The report as aligned lines, under 80 columns."""
     counts = report.counts
+    shards = {"done before": report.skipped_shards, "failed": len(report.failed_shards)}
+    html, markdown, parquet = map(size, (counts.html_bytes, counts.markdown_bytes, report.file_bytes))
     lines = [
-        ("shards", _with(f"{report.shards:,}", {"done before": report.skipped_shards, "failed": len(report.failed_shards)})),
+        ("shards", _with(f"{report.shards:,}", shards)),
         ("records", f"{counts.records:,}"),
         ("not pages", _causes(counts.skipped)),
         ("pages", f"{counts.pages:,}"),
@@ -30,9 +32,9 @@ def as_text(report: ExportReport) -> str:
         ("rows", f"{counts.rows:,}"),
         ("damage", _causes(counts.damage)),
         ("languages", _languages(counts.languages)),
-        ("bytes", f"HTML {size(counts.html_bytes)}, Markdown {size(counts.markdown_bytes)}, Parquet {size(report.file_bytes)}"),
+        ("bytes", f"HTML {html}, Markdown {markdown}, Parquet {parquet}"),
         ("time", _time(report)),
-    ]  # fmt: skip
+    ]
     width = max(len(name) for name, _ in lines)
     text = [f"{name.ljust(width)}  {value}" for name, value in lines if value]
     text += [f"failed: {failed.error}" for failed in report.failed_shards]

@@ -18,6 +18,7 @@ def check_crawl_id(crawl: str) -> str:
     """`crawl` when it can stand in a path and a Hive partition; UsageError otherwise."""
     if not _CRAWL_ID.fullmatch(crawl):
         raise UsageError(
-            f"{crawl!r} can't name a crawl: use letters, digits, '.', '_' and '-', beginning with a letter or digit"
+            f"{crawl!r} can't name a crawl: "
+            "use letters, digits, '.', '_' and '-', and begin with a letter or digit"
         )
     return crawl

@@ -87,7 +87,11 @@ class Counts:
                         into[cause] = into.get(cause, 0) + number
                 else:
                     sums[name] = sums.get(name, 0) + value
-        return Counts(**{k: dict(sorted(v.items())) if isinstance(v, dict) else v for k, v in sums.items()})
+        ordered: dict[str, Any] = {
+            name: dict(sorted(value.items())) if isinstance(value, dict) else value
+            for name, value in sums.items()
+        }
+        return Counts(**ordered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +191,10 @@ class Ledger:
         if entry is None:
             return False
         if entry.source != source or entry.source_fingerprint != fingerprint:
-            what = f"was made from {entry.source}" if entry.source != source else "was made from other content"
+            made_from = entry.source if entry.source != source else "other content"
             raise OutputError(
-                f"{self.directory / MANIFEST}: shard {number} {what}, now it would come from {source}; "
+                f"{self.directory / MANIFEST}: shard {number} was made from {made_from}, "
+                f"now it would come from {source}; "
                 "give the same sources, use another --out, or --overwrite to start again"
             )
         path = self.directory / entry.file
@@ -241,9 +246,13 @@ class Ledger:
         except FileNotFoundError:
             return
         except (OSError, ValueError) as error:
-            raise OutputError(f"{path}: not readable as a manifest ({error}); --overwrite starts again") from error
+            raise OutputError(
+                f"{path}: not readable as a manifest ({error}); --overwrite starts again"
+            ) from error
         if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-            raise OutputError(f"{path}: not a {FORMAT} file; use another --out, or --overwrite to start again")
+            raise OutputError(
+                f"{path}: not a {FORMAT} file; use another --out, or --overwrite to start again"
+            )
         if manifest["options"] != self.options or manifest["ccrawl"] != self.version:
             raise OutputError(
                 f"{path}: the dataset was made with other options ({_difference(manifest, self)}); "
@@ -258,7 +267,9 @@ def _difference(manifest: dict[str, Any], ledger: Ledger) -> str:
     then = {**manifest["options"], "ccrawl": manifest["ccrawl"]}
     now = {**ledger.options, "ccrawl": ledger.version}
     names = [name for name in sorted({*then, *now}) if then.get(name) != now.get(name)]
-    return "; ".join(f"{name}: {json.dumps(then.get(name))} then, {json.dumps(now.get(name))} now" for name in names)
+    return "; ".join(
+        f"{name}: {json.dumps(then.get(name))} then, {json.dumps(now.get(name))} now" for name in names
+    )
 
 
 def file_sha256(path: Path) -> str:

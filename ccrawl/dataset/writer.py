@@ -75,7 +75,9 @@ class ShardWriter:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
+        self._temporary = path.with_name(
+            f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY_SUFFIX}"
+        )
         self._pending: list[Row] = []
         self._pending_bytes = 0
         self._rows = 0
@@ -144,22 +146,26 @@ class ShardWriter:
             yield
         except OSError as error:
             raise OutputError(
-                f"{self._path}: can't be written ({error.strerror or error}); free space or choose another --out, "
-                "then run the same command again"
+                f"{self._path}: can't be written ({error.strerror or error}); "
+                "free space or choose another --out, then run the same command again"
             ) from error
 
 
 def _table(rows: Sequence[Row]) -> pa.Table:
     schema = arrow_schema()
-    columns = [
-        pa.array(values, type=field.type) for field, values in zip(schema, zip(*rows, strict=True), strict=True)
-    ]
-    return pa.Table.from_arrays(columns, schema=schema)
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(values, type=field.type) for field, values in zip(schema, columns, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _aside(path: Path) -> Path:
+    """A name beside `path` that no other process uses."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
 
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace `path` by `content` so that a reader, or a power cut, sees the old or the new file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
+    temporary = _aside(path)
     try:
         with temporary.open("xb") as file:
             file.write(content)

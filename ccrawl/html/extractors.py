@@ -7,12 +7,12 @@ differently, so that rows of one dataset can be told apart.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser
 
 from ccrawl.errors import PageError, UsageError
-from ccrawl.html.content import main_content
+from ccrawl.html.content import Favor, main_content
 from ccrawl.html.decode import decode
 from ccrawl.html.markdown import RenderOptions, render
 from ccrawl.html.tree import parse
@@ -30,8 +30,8 @@ class Extracted:
 class ExtractOptions:
     """Where users differ; the defaults are what the benchmarks measure."""
 
-    favor: str = "balanced"  # precision, balanced or recall
-    render: RenderOptions = RenderOptions()
+    favor: Favor = "balanced"
+    render: RenderOptions = field(default_factory=RenderOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,8 @@ def _main(tree: LexborHTMLParser, url: str | None, options: ExtractOptions) -> E
 
 
 def _raw(tree: LexborHTMLParser, url: str | None, options: ExtractOptions) -> Extracted:
-    from ccrawl.html.content import page_title
-
-    title = page_title(tree)
+    element = tree.css_first("head title")
+    title = " ".join(element.text().split()) if element is not None else ""
     root = tree.root
     return Extracted(render(root, url, options.render) if root is not None else "", title)
 
@@ -70,7 +69,9 @@ def _markdownify(tree: LexborHTMLParser, url: str | None, options: ExtractOption
     if content.markdown is not None:
         return Extracted(content.markdown, content.title)
     try:
-        markdown = markdownify.markdownify(content.node.html or "", heading_style="atx", strip=["script", "style"])
+        markdown = markdownify.markdownify(
+            content.node.html or "", heading_style="atx", strip=["script", "style"]
+        )
     except RecursionError:
         raise PageError("markdownify can't convert a tree this deep; use --extractor main") from None
     return Extracted(markdown.strip(), content.title)

@@ -23,16 +23,17 @@ _CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 class Page(NamedTuple):
-    """A capture on its way through conversion. `index` counts a shard's pages from 0."""
+    """A capture on its way through conversion. `number` counts a shard's pages from 0."""
 
-    index: int
+    number: int
     capture: Capture
+    shard: str  # the source's name
 
 
 class Outcome(NamedTuple):
     """What became of a page: a row, or else the cause. `failed` tells a fault from a page without text."""
 
-    index: int
+    number: int
     row: Row | None
     cause: str = ""
     detail: str = ""
@@ -48,11 +49,11 @@ def convert(page: Page, options: ExportOptions) -> Outcome:
     try:
         return _convert(page, options)
     except PageError as error:
-        return Outcome(page.index, None, error.cause, str(error), failed=True)
+        return Outcome(page.number, None, error.cause, str(error), failed=True)
     except MemoryError:
-        return Outcome(page.index, None, "memory", "the page needs more than --worker-memory", failed=True)
+        return Outcome(page.number, None, "memory", "the page needs more than --worker-memory", failed=True)
     except Exception as error:  # a bug of ours or a library's on this page: set aside, the run goes on
-        return Outcome(page.index, None, "error", f"{type(error).__name__}: {error}"[:500], failed=True)
+        return Outcome(page.number, None, "error", f"{type(error).__name__}: {error}"[:500], failed=True)
 
 
 def _convert(page: Page, options: ExportOptions) -> Outcome:
@@ -61,12 +62,12 @@ def _convert(page: Page, options: ExportOptions) -> Outcome:
     extracted = extract(payload, capture.url, content_type=capture.content_type, extractor=options.extractor)
     markdown = extracted.markdown
     if not markdown:
-        return Outcome(page.index, None, EMPTY)
+        return Outcome(page.number, None, EMPTY)
     language = detect(markdown)
     if options.languages and (
         language.code not in options.languages or language.confidence < options.min_language_confidence
     ):
-        return Outcome(page.index, None, OTHER_LANGUAGE)
+        return Outcome(page.number, None, OTHER_LANGUAGE)
     url = printable(capture.url)
     row = Row(
         doc_id=doc_id(url),
@@ -83,10 +84,10 @@ def _convert(page: Page, options: ExportOptions) -> Outcome:
         simhash=simhash(markdown),
         title=printable(extracted.title),
         payload_digest=str(capture.payload_digest or capture.compute_digest()),
-        warc_filename=capture.filename,
+        warc_filename=page.shard,
         warc_record_offset=capture.offset,
     )
-    return Outcome(page.index, row)
+    return Outcome(page.number, row)
 
 
 def doc_id(url: str) -> str:

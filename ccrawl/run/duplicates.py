@@ -20,8 +20,9 @@ class DigestFilter:
     labels misses no duplicate. An empty payload is no duplicate of another.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shard: str) -> None:
         self.dropped = 0
+        self._shard = shard
         self._algorithm: str | None = None
         self._first: dict[bytes, int] = {}  # payload digest -> page index of its first copy
         self._copies: dict[int, int] = {}  # page index of a first copy -> copies dropped
@@ -31,11 +32,11 @@ class DigestFilter:
         """Number the captures and leave the copies out (their numbers too)."""
         for index, capture in enumerate(captures):
             if not capture.body:
-                yield Page(index, capture)
+                yield Page(index, capture, self._shard)
                 continue
             first = self._first.setdefault(self._key(capture), index)
             if first == index:
-                yield Page(index, capture)
+                yield Page(index, capture, self._shard)
             else:
                 self.dropped += 1
                 self._copies[first] = self._copies.get(first, 0) + 1

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field, replace
 from multiprocessing.context import BaseContext
 from pathlib import Path
 
-from pebble import ProcessExpired
+from pebble import ProcessExpired, ProcessFuture
 
 from ccrawl import __version__
 from ccrawl.archives import Source
@@ -30,7 +30,7 @@ from ccrawl.run.events import (
 )
 from ccrawl.run.guard import cause_of_death
 from ccrawl.run.options import ExportOptions
-from ccrawl.run.processes import start, worker_context
+from ccrawl.run.processes import start, stop, worker_context
 from ccrawl.run.shard import ShardReport, ShardTask, export_shard_process
 from ccrawl.run.sources import fingerprint
 
@@ -70,8 +70,8 @@ def run_export(
 ) -> ExportReport:
     """Export `sources` (numbered as they come) into `directory`.
 
-    Raises UsageError and OutputError before any work is done; with `strict`, the first failed shard's error. Other
-    failures are in the report.
+    Raises UsageError and OutputError before any work is done, OutputError when the disk fails, and, with
+    `strict`, the first failed shard's error. Other failures are in the report.
     """
     started = time.monotonic()
     with Ledger.open(directory, options.for_manifest(), __version__, overwrite=overwrite) as ledger:
@@ -98,6 +98,7 @@ def run_export(
             run.export(tasks)
         finally:
             ledger.save()
+            remove_leftovers(directory)  # of shards that were stopped
         return ExportReport(
             directory=directory,
             shards=len(ledger.shards),
@@ -116,8 +117,8 @@ def _refuse_strangers(ledger: Ledger, shards: int) -> None:
     if any(number >= shards for number in ledger.shards):
         raise OutputError(
             f"{ledger.directory}: holds {len(ledger.shards)} shards, but only {shards} "
-            f"{'source was' if shards == 1 else 'sources were'} given; give the same sources, use another --out, "
-            "or --overwrite to start again"
+            f"{'source was' if shards == 1 else 'sources were'} given; "
+            "give the same sources, use another --out, or --overwrite to start again"
         )
 
 
@@ -159,7 +160,7 @@ class _Run:
         self._strict = strict
         self._listen = listener
         self._context: BaseContext = worker_context()
-        self._running: dict[Future[ShardReport], _Running] = {}
+        self._running: dict[ProcessFuture[ShardReport], _Running] = {}
         self._tries: dict[int, _Tries] = {}
         self._finished = Progress()
         self._done = 0
@@ -178,16 +179,15 @@ class _Run:
             while waiting or self._running:
                 while waiting and self._busy() + max(1, waiting[0].converters) <= self._workers:
                     self._start(waiting.popleft())
-                done, _ = wait(self._running, timeout=_POLL, return_when=FIRST_COMPLETED)
-                for future in done:
+                wait(self._running, timeout=_POLL, return_when=FIRST_COMPLETED)
+                for future in [future for future in self._running if future.done()]:
                     again = self._settle(future)
                     if again is not None:
                         waiting.append(again)
                 progress = sum((running.board.read() for running in self._running.values()), self._finished)
                 self._listen(RunProgress(progress, self._done, time.monotonic() - started))
         finally:
-            for future in self._running:
-                future.cancel()
+            stop(self._running)
 
     def _busy(self) -> int:
         return sum(max(1, running.task.converters) for running in self._running.values())
@@ -196,7 +196,7 @@ class _Run:
         board = Board(self._context)
         self._running[start(self._context, export_shard_process, task, board)] = _Running(task, board)
 
-    def _settle(self, future: Future[ShardReport]) -> ShardTask | None:
+    def _settle(self, future: ProcessFuture[ShardReport]) -> ShardTask | None:
         """Take a shard's result; returns the task when it is to be done again."""
         running = self._running.pop(future)
         task = running.task
@@ -208,13 +208,15 @@ class _Run:
         except SourceError as error:
             tries.errors += 1
             if tries.errors > 1 or self._strict:
-                return self._give_up(task, error)
+                self._give_up(task, error)
+                return None
             self._listen(ShardRetried(task.number, task.source.name, str(error)))
             return task
         except OutputError:
             raise  # the disk is full or gone: no other shard would fare better
         except CcrawlError as error:
-            return self._give_up(task, error)
+            self._give_up(task, error)
+            return None
         self._record(task, report)
         return None
 
@@ -252,19 +254,18 @@ class _Run:
         self._listen(ShardDone(task.number, task.source.name, file, counts, report.seconds))
 
     def _after_death(self, running: _Running, tries: _Tries, exit_code: int | None) -> ShardTask | None:
-        """A shard's process died. Do the shard again with its pages fanned out: then a death costs one page."""
+        """A shard's process died. Do it again with its pages fanned out: then a death costs one page."""
         task = running.task
         page = running.board.current_page
         cause = cause_of_death(exit_code)
         tries.deaths += 1
         if page == NO_PAGE and tries.deaths >= _DEATHS:
-            return self._give_up(
-                task,
-                SourceError(
-                    f"{task.source.name}: its process ended {tries.deaths} times between pages ({cause}); "
-                    "free memory, or use fewer --workers, and run the same command again"
-                ),
+            error = SourceError(
+                f"{task.source.name}: its process ended {tries.deaths} times between pages ({cause}); "
+                "free memory, or use fewer --workers, and run the same command again"
             )
+            self._give_up(task, error)
+            return None
         if page != NO_PAGE:
             if page in tries.suspects:
                 tries.ignored[page] = cause
@@ -282,7 +283,9 @@ class _Run:
         if self._strict:
             raise error
         message = str(error)
-        self._failures.append([Failure(kind="shard", shard=task.number, source=task.source.name, cause=message)])
+        self._failures.append(
+            [Failure(kind="shard", shard=task.number, source=task.source.name, cause=message)]
+        )
         self._ledger.add_failed(FailedShard(task.number, task.source.name, message))
         self._done += 1
         self._listen(ShardFailed(task.number, task.source.name, message))

@@ -20,7 +20,7 @@ from ccrawl.run.board import NO_PAGE, Board
 from ccrawl.run.convert import Outcome, Page
 from ccrawl.run.guard import cause_of_death, convert_guarded, set_aside
 from ccrawl.run.options import MIB, ExportOptions
-from ccrawl.run.processes import become_worker, start
+from ccrawl.run.processes import become_worker, cancel, start
 
 # Small enough that a converter never waits long for the reader, large enough that the hand-over is a
 # few per cent of the work (16 pages of 145 KB take some 30 ms).
@@ -70,7 +70,7 @@ class _Converter:
     def stop(self) -> None:
         """End the process; idle ones end by the end of file."""
         self.connection.close()
-        self._future.cancel()
+        cancel(self._future)
 
 
 def _convert_batches(connection: Connection, board: Board, options: ExportOptions) -> None:
@@ -94,7 +94,9 @@ def _convert_batches(connection: Connection, board: Board, options: ExportOption
 class FanOut:
     """Converts pages in `workers` processes. `cpu_seconds` is what they have spent so far."""
 
-    def __init__(self, context: BaseContext, workers: int, options: ExportOptions, suspects: Iterable[int]) -> None:
+    def __init__(
+        self, context: BaseContext, workers: int, options: ExportOptions, suspects: Iterable[int]
+    ) -> None:
         self.cpu_seconds = 0.0
         self._context = context
         self._workers = workers
@@ -140,8 +142,9 @@ class FanOut:
                     return
                 else:
                     patience = 0
-                for connection in wait(list(busy), patience):
-                    converter = busy.pop(connection)  # type: ignore[index]
+                heard = wait(list(busy), patience)
+                for connection in [connection for connection in busy if connection in heard]:
+                    converter = busy.pop(connection)
                     sequence, batch = converter.sequence, converter.batch
                     taken = converter.take()
                     if taken is not None:
@@ -162,8 +165,8 @@ class FanOut:
         index, cause = dead.autopsy()
         if index == NO_PAGE:  # killed between pages: nobody's fault
             return [], [batch]
-        culprit = [page for page in batch if page.index == index]
-        others = [page for page in batch if page.index != index]
+        culprit = [page for page in batch if page.number == index]
+        others = [page for page in batch if page.number != index]
         if index in self._suspects:
             return [set_aside(index, cause, self._options)], [others] if others else []
         self._suspects.add(index)

@@ -1,8 +1,8 @@
 """Limits around the conversion of one page, in the process that converts it.
 
 Two timers, since neither is enough: a wall-clock alarm raises in Python code (and wakes a sleep), and costs
-only the page; C code never returns to Python to raise, so a CPU-time timer with the default action ends the process
-a little later. Whoever started the process sees SIGPROF as exit code and sets the page aside.
+only the page; C code never returns to Python to raise, so a CPU-time timer with the default action ends the
+process a little later. Whoever started the process sees SIGPROF as exit code and sets the page aside.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ccrawl.run.board import NO_PAGE, Board
 from ccrawl.run.convert import Outcome, Page, convert
 from ccrawl.run.options import ExportOptions
 
-# CPU seconds that C code may go on after the alarm before the process is ended.
+# CPU seconds that C code may go on after the alarm before the process is ended (less for short limits).
 _GRACE = 5.0
 
 TIMEOUT = "timeout"
@@ -34,8 +34,8 @@ def _ring(_signal: int, _frame: FrameType | None) -> None:
 def limit_process(worker_memory: int) -> None:
     """Prepare this process for converting pages: the alarm's handler and a bound on its memory.
 
-    The bound is on private writable memory (RLIMIT_DATA); what is only reserved does not count. Passing it raises
-    MemoryError in Python and makes C libraries fail, which costs the page or at worst the process.
+    The bound is on private writable memory (RLIMIT_DATA). Passing it raises MemoryError in Python and makes
+    C libraries fail, which costs the page or at worst the process.
     """
     signal.signal(signal.SIGALRM, _ring)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
@@ -46,14 +46,14 @@ def limit_process(worker_memory: int) -> None:
 
 def convert_guarded(page: Page, options: ExportOptions, board: Board) -> Outcome:
     """`convert` under the page's time limit, with its index on the board while it lasts."""
-    board.current_page = page.index
+    board.current_page = page.number
     try:
-        signal.setitimer(signal.ITIMER_PROF, options.page_timeout + _GRACE)
+        signal.setitimer(signal.ITIMER_PROF, options.page_timeout + min(options.page_timeout, _GRACE))
         signal.setitimer(signal.ITIMER_REAL, options.page_timeout)
         outcome = convert(page, options)
         signal.setitimer(signal.ITIMER_REAL, 0)
     except _Alarm:
-        outcome = set_aside(page.index, TIMEOUT, options)
+        outcome = set_aside(page.number, TIMEOUT, options)
     signal.setitimer(signal.ITIMER_PROF, 0)
     board.current_page = NO_PAGE
     return outcome

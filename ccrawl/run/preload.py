@@ -8,7 +8,7 @@ import os
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-import ccrawl.run.shard
-import ccrawl.text.language
+import ccrawl.run.shard  # noqa: E402
+import ccrawl.text.language  # noqa: E402
 
 ccrawl.text.language.load()

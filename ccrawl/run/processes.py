@@ -12,9 +12,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from multiprocessing.context import BaseContext
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from pebble import ProcessFuture, concurrent
 
@@ -24,6 +24,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _PARENT_POLL = 0.5  # seconds
+_STOP_PATIENCE = 4.0  # seconds; pebble kills what does not heed SIGTERM for three
 
 
 def worker_context() -> BaseContext:
@@ -38,12 +39,26 @@ def start(
 ) -> ProcessFuture[T]:
     """Run `function` in a process of its own.
 
-    The future raises what the function raised, or pebble.ProcessExpired with `exitcode` when the process died.
-    Cancelling it ends the process.
+    The future raises what the function raised, or pebble.ProcessExpired with `exitcode` when the process
+    died.
     """
     run = concurrent.process(daemon=False, mp_context=context, name=function.__name__)(function)
     future: ProcessFuture[T] = run(*args, **kwargs)
     return future
+
+
+def cancel(future: ProcessFuture[Any]) -> None:
+    """Have the process of `future` ended, by a thread of pebble's."""
+    future.cancel()  # type: ignore[no-untyped-call]
+
+
+def stop(futures: Iterable[ProcessFuture[Any]]) -> None:
+    """End the processes of `futures` and wait until they are gone, a few seconds at most."""
+    for future in futures:
+        cancel(future)
+    deadline = time.monotonic() + _STOP_PATIENCE
+    while multiprocessing.active_children() and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 def become_worker(worker_memory: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -25,8 +25,6 @@ from ccrawl.text import simhash
 
 # Rows between two updates of the board: often enough for a smooth display, too seldom to cost anything.
 _POST_EVERY = 16
-# Damaged places listed one by one in failures.jsonl; beyond that they are only counted.
-_MOST_DAMAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,9 @@ class ShardTask:
     options: ExportOptions
     converters: int = 0  # processes to convert in; 0: this one
     suspects: frozenset[int] = frozenset()  # pages that an earlier try died on
-    ignored: Mapping[int, str] = field(default_factory=dict)  # pages set aside by earlier tries: index -> cause
+    ignored: Mapping[int, str] = field(
+        default_factory=dict
+    )  # pages set aside by earlier tries: index -> cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +63,20 @@ def export_shard_process(task: ShardTask, board: Board) -> ShardReport:
 def export_shard(task: ShardTask, board: Board) -> ShardReport:
     """Convert one shard into its Parquet file, which appears under its name only when it is whole.
 
-    Raises SourceError when the source can't be read, OutputError when the file can't be written. Damage inside the
-    archive and pages that can't be converted are counted and listed in the report, they do not raise.
+    Raises SourceError when the source can't be read, OutputError when the file can't be written. Damage
+    inside the archive and pages that can't be converted are counted and listed in the report.
     """
     started, cpu_started = time.monotonic(), time.process_time()
     options = task.options
     tally = Tally()
     captures = read_captures(
-        task.source, options=CaptureOptions(max_page_bytes=options.max_page_bytes), tally=tally
+        task.source,
+        options=CaptureOptions(max_page_bytes=options.max_page_bytes, limit=options.limit),
+        tally=tally,
     )
-    captures = itertools.islice(captures, options.limit)
-    duplicates = DigestFilter() if options.dedup_digest else None
+    duplicates = DigestFilter(task.source.name) if options.dedup_digest else None
     account = _Account(task, tally, duplicates, board)
-    pages = duplicates.pages(captures) if duplicates else _numbered(captures)
+    pages = duplicates.pages(captures) if duplicates else _numbered(captures, task.source.name)
     pages = account.pages(pages)
     fan_out = None
     if task.converters:
@@ -95,12 +96,12 @@ def export_shard(task: ShardTask, board: Board) -> ShardReport:
     return ShardReport(task.number, written, counts, account.failures(), time.monotonic() - started, cpu)
 
 
-def _numbered(captures: Iterator[Capture]) -> Iterator[Page]:
-    return (Page(index, capture) for index, capture in enumerate(captures))
+def _numbered(captures: Iterator[Capture], shard: str) -> Iterator[Page]:
+    return (Page(index, capture, shard) for index, capture in enumerate(captures))
 
 
 def _footer(task: ShardTask, counts: Counts) -> dict[str, str]:
-    """The file's key-value metadata: what made it and what it holds; nothing that differs between two runs."""
+    """The file's key-value metadata: what made it and what it holds; nothing that differs between runs."""
     options = task.options
     return {
         "ccrawl.version": __version__,
@@ -114,13 +115,12 @@ def _footer(task: ShardTask, counts: Counts) -> dict[str, str]:
 
 
 _FOOTER_COUNTS = (
-    "records", "pages", "rows", "duplicates", "duplicates_with_row", "empty", "other_language", "skipped", "failed"
-)  # fmt: skip
+    *("records", "pages", "rows", "duplicates", "duplicates_with_row"),
+    *("empty", "other_language", "skipped", "failed"),
+)
 
 
 def _json(value: object) -> str:
-    import json
-
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
@@ -134,6 +134,7 @@ class _Account:
         self._board = board
         self._rows = self._empty = self._other_language = 0
         self._html_bytes = self._markdown_bytes = 0
+        self._position = 0  # in the archive, of the last page read
         self._failed: Counter[str] = Counter()
         self._languages: Counter[str] = Counter()
         self._page_failures: list[Failure] = []
@@ -144,16 +145,17 @@ class _Account:
         """Pass the pages on, but for those that earlier tries have set aside."""
         for page in pages:
             capture = page.capture
-            self._underway[page.index] = (capture.offset, capture.record_id, capture.url)
-            cause = self._task.ignored.get(page.index)
+            self._position = capture.offset or self._position
+            self._underway[page.number] = (capture.offset, capture.record_id, capture.url)
+            cause = self._task.ignored.get(page.number)
             if cause is None:
                 yield page
             else:
-                self.take(set_aside(page.index, cause, self._task.options))
+                self.take(set_aside(page.number, cause, self._task.options))
 
     def take(self, outcome: Outcome) -> None:
         """Count an outcome."""
-        offset, record_id, url = self._underway.pop(outcome.index)
+        offset, record_id, url = self._underway.pop(outcome.number)
         row = outcome.row
         if row is not None:
             self._rows += 1
@@ -161,7 +163,7 @@ class _Account:
             self._markdown_bytes += row.markdown_length
             self._languages[row.language] += 1
             if self._duplicates:
-                self._duplicates.made_row(outcome.index)
+                self._duplicates.made_row(outcome.number)
         elif outcome.failed:
             self._failed[outcome.cause] += 1
             self._page_failures.append(
@@ -181,7 +183,7 @@ class _Account:
         else:
             assert outcome.cause == OTHER_LANGUAGE, outcome
             self._other_language += 1
-        if outcome.index % _POST_EVERY == 0:
+        if outcome.number % _POST_EVERY == 0:
             self._post()
 
     def counts(self) -> Counts:
@@ -198,9 +200,9 @@ class _Account:
             other_language=self._other_language,
             skipped=dict(sorted(tally.skipped.items())),
             failed=dict(sorted(self._failed.items())),
-            damage=dict(sorted(Counter(damage.cause for damage in tally.damage).items())),
+            damage=dict(sorted(tally.damaged.items())),
             languages=dict(sorted(self._languages.items())),
-            archive_bytes=tally.bytes_read,
+            archive_bytes=self._task.source.size or self._position,
             html_bytes=self._html_bytes,
             markdown_bytes=self._markdown_bytes,
         )
@@ -213,10 +215,10 @@ class _Account:
                 shard=self._task.number,
                 source=self._task.source.name,
                 cause=damage.cause,
-                detail=damage.detail,
+                detail=f"{damage.length} bytes passed over",
                 offset=damage.offset,
             )
-            for damage in self._tally.damage[:_MOST_DAMAGE]
+            for damage in self._tally.damage
         ]
         return damaged + self._page_failures
 
@@ -228,7 +230,7 @@ class _Account:
                 self._rows,
                 self._duplicates.dropped if self._duplicates else 0,
                 sum(self._failed.values()),
-                self._tally.bytes_read,
+                self._position,
                 self._html_bytes,
             )
         )

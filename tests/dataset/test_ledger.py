@@ -132,7 +132,9 @@ def test_totals_add_up_however_the_shards_are_split(left: list[Counts], right: l
 
 
 def failure(shard: int) -> Failure:
-    return Failure(kind="page", shard=shard, source=f"{shard}.warc", cause="crash", offset=7, record_id="<urn:x>")
+    return Failure(
+        kind="page", shard=shard, source=f"{shard}.warc", cause="crash", offset=7, record_id="<urn:x>"
+    )
 
 
 def test_failures_of_shards_that_are_done_again_go_first(tmp_path: Path) -> None:
