@@ -99,7 +99,7 @@ def cross_edges(documents: Documents, a: Ints, b: Ints) -> tuple[Ints, Ints]:
     size_a, size_b = _sizes(documents, a), _sizes(documents, b)
     smaller, larger = np.where(size_a <= size_b, a, b), np.where(size_a <= size_b, b, a)
     sizes = np.minimum(size_a, size_b)
-    source = np.repeat(documents.starts[smaller], sizes) + _ramp(sizes)
+    source = np.repeat(documents.starts[smaller], sizes) + ramp(sizes)
     low = np.repeat(documents.starts[larger], sizes)
     high = np.repeat(documents.starts[larger + 1], sizes)
     length = documents.length[source]
@@ -130,6 +130,6 @@ def _sizes(documents: Documents, fingerprints: Ints) -> Ints:
     return documents.starts[fingerprints + 1] - documents.starts[fingerprints]
 
 
-def _ramp(sizes: Ints) -> Ints:
+def ramp(sizes: Ints) -> Ints:
     """0, 1 ... size - 1 for each size, end to end."""
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)

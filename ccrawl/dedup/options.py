@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -15,17 +14,6 @@ Linkage = Literal["component", "representative"]
 Runner = Literal["local", "spark"]
 
 _LEAST_MEMORY = 64 << 20
-_UNITS = {
-    "": 1,
-    "k": 10**3,
-    "m": 10**6,
-    "g": 10**9,
-    "t": 10**12,
-    "ki": 2**10,
-    "mi": 2**20,
-    "gi": 2**30,
-    "ti": 2**40,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +54,3 @@ class DedupOptions:
         ):
             if value not in known:
                 raise UsageError(f"{name} {value!r}: give one of {', '.join(known)}")
-
-
-def parse_size(text: str) -> int:
-    """Bytes of a size such as `800M`, `2GiB` or `1.5g` (k, M, G, T are powers of 1000; Ki, Mi ... of 1024).
-
-    Raises UsageError when it isn't one.
-    """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", text.lower())
-    if match is None or match[2] not in _UNITS:
-        raise UsageError(f"{text!r} is not a size: give a number and a unit, such as 800M or 2GiB")
-    return int(float(match[1]) * _UNITS[match[2]])
