@@ -6,6 +6,6 @@ GitHub-flavoured CommonMark, written so that a parser reads back the same text i
 from __future__ import annotations
 
 from ccrawl.html.markdown.options import RenderOptions
-from ccrawl.html.markdown.render import render
+from ccrawl.html.markdown.walk import render
 
 __all__ = ["RenderOptions", "render"]

@@ -1,0 +1,136 @@
+"""Code: inline and in blocks."""
+
+from __future__ import annotations
+
+import re
+
+from selectolax.lexbor import LexborNode
+
+from ccrawl.html.markdown.characters import plain, verbatim
+from ccrawl.html.markdown.tags import TEXT, tag_number
+from ccrawl.html.markdown.writer import STAND_IN, Writer
+
+_BACKTICKS = re.compile(r"`+")
+_LANGUAGE = re.compile(r"(?:^|[\s{])(?:language|lang|highlight-source|brush:|sourceCode\s+|highlight-text|source)[-\s]?([A-Za-z0-9+#_.\-]+)")
+_LANGUAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+#_.\-]{0,30}")
+_NO_LANGUAGE = frozenset(["none", "plain", "plaintext", "text", "txt", "nohighlight", "default", "toolbar", "code", "pre", "auto"])
+_GUTTER = re.compile(r"(?:^|[\s_-])(?:line-?numbers?(?:-rows)?|linenos?(?:div)?|gutter|lnum|ln-num|blob-num|hljs-ln-numbers|rouge-gutter)(?:$|[\s_-])", re.I)
+_BR = tag_number("br")
+_LINES = frozenset(map(tag_number, ("div", "p", "li", "tr")))
+_SKIPPED = frozenset(map(tag_number, ("script", "style", "template", "button")))
+_CODE = tag_number("code")
+
+
+def inline_code(writer: Writer, node: LexborNode) -> None:
+    """`<code>`, `<samp>`, `<kbd>`, `<tt>`: a code span, fenced by more backticks than it has in a row."""
+    text = plain(code_text(node))
+    inner = text.strip()
+    if not inner:
+        writer.ws = writer.ws or bool(text)
+        return
+    if text[0] == " ":
+        writer.ws = True
+    writer.put(STAND_IN, code_span(inner))
+    if text[-1] == " ":
+        writer.ws = True
+
+
+def code_span(text: str) -> str:
+    """`text`, which has no white space at its ends, as a code span."""
+    runs = {len(run) for run in _BACKTICKS.findall(text)}
+    fence = "`"
+    while len(fence) in runs:
+        fence += "`"
+    pad = " " if text[0] == "`" or text[-1] == "`" else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def code_block(writer: Writer, node: LexborNode) -> None:
+    """`<pre>`: a fenced block; where there is room for one line only, a code span."""
+    text = verbatim(code_text(node))
+    if not writer.context.flow:
+        words = " ".join(text.split())
+        if words:
+            writer.ws = True
+            writer.put(STAND_IN, code_span(words))
+            writer.ws = True
+        return
+    lines = [line.rstrip() for line in text.split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        del lines[0]
+    if not lines:
+        return
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    writer.put_block([fence + _language(node), *lines, fence])
+
+
+def code_text(node: LexborNode) -> str:
+    """The text of code as its lines are shown: `<br>` and elements of a line of their own end one; gutters are left out."""
+    child = node.first_child
+    if child is None:
+        return ""
+    if child.next is None and child.tag_id == TEXT:
+        return child.text_content or ""
+    parts: list[str] = []
+    stack: list[tuple[LexborNode, bool]] = []
+    fresh = True  # whether a line has just begun
+
+    current: LexborNode | None = child
+    while True:
+        if current is None:
+            if not stack:
+                break
+            current, is_line = stack.pop()
+            if is_line and not fresh:
+                parts.append("\n")
+                fresh = True
+            current = current.next
+            continue
+        tag = current.tag_id
+        if tag == TEXT:
+            text = current.text_content or ""
+            if text:
+                parts.append(text)
+                fresh = text[-1] == "\n"
+        elif tag == _BR:
+            parts.append("\n")
+            fresh = True
+        elif tag not in _SKIPPED and not _is_gutter(current):
+            is_line = tag in _LINES
+            if is_line and not fresh:
+                parts.append("\n")
+                fresh = True
+            stack.append((current, is_line))
+            current = current.first_child
+            continue
+        current = current.next
+    return "".join(parts)
+
+
+def _is_gutter(node: LexborNode) -> bool:
+    if node.tag_id == _CODE:
+        return False  # <code class="line-numbers"> asks for numbers and holds the code
+    attributes = node.attributes
+    return bool(attributes) and (
+        bool(_GUTTER.search(attributes.get("class") or "")) or "data-line-number" in attributes and not node.text().strip()
+    )
+
+
+def _language(node: LexborNode) -> str:
+    """The language that the block's own class or data attributes name, its `<code>`'s, or its parent's."""
+    code = node.css_first("code")
+    for element in (code, node, node.parent):
+        if element is None:
+            continue
+        attributes = element.attributes
+        for name in ("data-lang", "data-language", "data-code-language"):
+            value = (attributes.get(name) or "").strip()
+            if _LANGUAGE_NAME.fullmatch(value):
+                return "" if value.lower() in _NO_LANGUAGE else value
+        match = _LANGUAGE.search(attributes.get("class") or "")
+        if match and match[1].lower() not in _NO_LANGUAGE:
+            return match[1]
+    return ""

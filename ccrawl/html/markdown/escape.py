@@ -1,0 +1,86 @@
+"""Backslashes where literal text would read as Markdown, and nowhere else.
+
+The rules follow the delimiter rules of CommonMark 0.31 and GFM: a character is escaped only where a parser could
+take it for markup. The text comes as one string of many pieces with BOUNDARY between them; what stands on the other
+side of a boundary is not known here, so a character next to one counts as dangerous.
+"""
+
+from __future__ import annotations
+
+import re
+
+BOUNDARY = "\x01"
+
+_BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~\x01]|$)")
+_STARS = re.compile(r"\*+")
+_UNDERSCORES = re.compile(r"_+")
+_TAG = re.compile(r"<(?=[A-Za-z/!?\x01]|$)")
+_ENTITY = re.compile(r"&(?=#?[A-Za-z0-9]{0,32}(?:[;\x01]|$))")
+_CLOSE_BRACKET = re.compile(r"\](?=[(\[:\x01]|$)")
+_TILDES = re.compile(r"~~+|(?<![\s~])~")
+
+
+def _each(match: re.Match[str]) -> str:
+    return "".join("\\" + character for character in match[0])
+
+
+def _stars(match: re.Match[str]) -> str:
+    """A run of stars with spaces around it opens and closes nothing."""
+    text = match.string
+    if text[match.start() - 1 : match.start()] == " " and text[match.end() : match.end() + 1] == " ":
+        return match[0]
+    return _each(match)
+
+
+def _underscores(match: re.Match[str]) -> str:
+    """Nor does a run of underscores within a word."""
+    text = match.string
+    before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+    if (before.isalnum() and after.isalnum()) or (before == after == " "):
+        return match[0]
+    return _each(match)
+
+
+def escape(text: str) -> str:
+    """`text` with a backslash before each character that Markdown would take for markup within a line."""
+    if "\\" in text:
+        text = _BACKSLASH.sub(r"\\\\", text)
+    if "*" in text:
+        text = _STARS.sub(_stars, text)
+    if "_" in text:
+        text = _UNDERSCORES.sub(_underscores, text)
+    if "`" in text:
+        text = text.replace("`", "\\`")
+    if "<" in text:
+        text = _TAG.sub(r"\\<", text)
+    if "&" in text:
+        text = _ENTITY.sub(r"\\&", text)
+    if "]" in text:
+        text = _CLOSE_BRACKET.sub(r"\\]", text)
+    if "~" in text:
+        text = _TILDES.sub(_each, text)
+    return text
+
+
+_LINE_START = re.compile(
+    r"""\x03(?:
+        (\#{1,6}(?=[\ \x02]|$)                 # a heading
+        |[-+*](?=[\ \x02]|$)                   # a bullet
+        |>                                     # a quote
+        |[-|:=_](?=[-|:=_\ ]*(?:\x02|$))       # a rule, an underlined heading, the second row of a table
+        |\[(?=[\ xX]\](?:[\ \x02]|$))          # a task
+        )
+        |(\d{1,9})([.)])(?=[\ \x02]|$)         # a numbered item
+    )""",
+    re.VERBOSE,
+)
+
+
+def _line_start(match: re.Match[str]) -> str:
+    mark, number, stop = match.groups()
+    return f"\x03\\{mark}" if mark else f"\x03{number}\\{stop}"
+
+
+def escape_line_starts(text: str) -> str:
+    """A backslash before what would open a block where a line begins, which U+0003 marks; U+0002 ends a line."""
+    return _LINE_START.sub(_line_start, text)

@@ -1,0 +1,110 @@
+"""Links and images."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from selectolax.lexbor import LexborNode
+
+from ccrawl.html.markdown.characters import plain
+from ccrawl.html.markdown.escape import escape
+from ccrawl.html.markdown.math import math_image
+from ccrawl.html.markdown.writer import CLOSE_BRACKET, OPEN_BRACKET, STAND_IN, Writer
+
+_SOURCES = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-original-src", "src")
+_SOURCE_SETS = ("data-srcset", "srcset", "data-lazy-srcset")
+_CANDIDATE = re.compile(r"[\s,]*(\S*[^\s,])")
+_PERMALINKS = frozenset(["#", "¶", "§", "\N{LINK SYMBOL}"])
+
+
+def link(writer: Writer, node: LexborNode) -> Callable[[Writer], None] | None:
+    """`<a>`: its text in brackets, unless it leads nowhere or links are not wanted."""
+    attributes = node.attrs
+    href = attributes.get("href")
+    if not href:
+        return None
+    destination = writer.destinations.get(href)
+    if not destination:
+        return None
+    links = writer.options.links
+    if links == "drop":
+        return None
+    if links == "reference":
+        number = writer.references.setdefault(destination, len(writer.references) + 1)
+        closing = f"][{number}]"
+    else:
+        title = attributes.get("title")
+        closing = f"]({destination}{_title(title) if title else ''})"
+    if writer.open("a", "[", closing):
+        return _end_link
+    return None
+
+
+def _end_link(writer: Writer) -> None:
+    """Brackets in the text of a link are escaped: they would end it, or begin it anew."""
+    texts = writer.texts
+    for index in range(writer.inlines[-1].since, len(texts)):
+        text = texts[index]
+        if "[" in text or "]" in text:
+            texts[index] = text.replace("[", OPEN_BRACKET).replace("]", CLOSE_BRACKET)
+    writer.close()
+
+
+def _title(text: str) -> str:
+    text = plain(text).strip().replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
+    return f' "{text}"' if text else ""
+
+
+def image(writer: Writer, node: LexborNode) -> None:
+    """`<img>`: alternative text and source; `data:` and other sources that text can't point to leave the text only."""
+    show = writer.options.images
+    if show == "drop":
+        return
+    attributes = node.attributes
+    if attributes.get("class") and math_image(writer, attributes):
+        return
+    alt = plain(attributes.get("alt") or "").strip()
+    if attributes.get("width") in _DOT and attributes.get("height") in _DOT:
+        return  # a counter, not a picture
+    if show == "keep":
+        destination = source(writer, attributes)
+        if destination:
+            writer.images.add(destination)
+            writer.put(STAND_IN, f"![{_alternative(alt)}]({destination})")
+            return
+    if alt:
+        writer.put(alt)
+
+
+_DOT = frozenset(["0", "1", "0px", "1px"])
+
+
+def _alternative(alt: str) -> str:
+    return escape(alt).replace("[", "\\[").replace("\\]", "]").replace("]", "\\]")
+
+
+def source(writer: Writer, attributes: Mapping[str, str | None]) -> str:
+    """Where the picture is: what a script would load later (`data-src`, ...) before the placeholder in `src`."""
+    for name in _SOURCES:
+        value = attributes.get(name)
+        if value and not value.lstrip().startswith("data:"):
+            destination = writer.destinations.get(value)
+            if destination:
+                return destination
+    for name in _SOURCE_SETS:
+        value = attributes.get(name)
+        match = _CANDIDATE.match(value) if value else None
+        if match and not match[1].startswith("data:"):
+            return writer.destinations.get(match[1])
+    return ""
+
+
+def images_without_script(writer: Writer, node: LexborNode) -> None:
+    """`<noscript>`: nothing of it but the images that a script would load, unless they have been written."""
+    if node.css_first("img") is None:
+        return
+    for picture in node.css("img"):
+        attributes = picture.attributes
+        if source(writer, attributes) not in writer.images:
+            image(writer, picture)
