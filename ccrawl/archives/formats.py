@@ -46,6 +46,7 @@ class Format(Protocol):
     def head_end(self, buffer: bytes, at: int) -> int: ...
     def parse(self, head: bytes) -> Head: ...
     def find(self, buffer: bytes, at: int) -> int: ...
+    def tail(self, buffer: bytes) -> int: ...
 
 
 class Warc:
@@ -100,6 +101,10 @@ class Warc:
                 return at
             at += 5
         return -1
+
+    def tail(self, buffer: bytes) -> int:
+        """Index from which a head may start that the buffer's end cuts off."""
+        return len(buffer) - 32
 
 
 # An ARC head is one line: URL IP-address date MIME-type [status checksum location offset filename] length.
@@ -158,6 +163,10 @@ class Arc:
             if end - line < MAX_ARC_LINE and self._match(buffer, line, end):
                 return line
             line = end + 1
+
+    def tail(self, buffer: bytes) -> int:
+        """Index from which a head may start that the buffer's end cuts off."""
+        return max(buffer.rfind(b"\n") + 1, len(buffer) - MAX_ARC_LINE)
 
 
 WARC = Warc()

@@ -5,7 +5,7 @@ and what follows is a line end, another head or the end; otherwise its bytes are
 that a wrong length costs that record and not the ones it would have swallowed. Damage is reported through a
 callback and never ends the reading.
 
-This is the hot path of reading: one pass of `_record` per record, no copy of a block except the caller's own.
+This is the hot path of reading: one pass of `_framed` a record, and no copy of a block but the caller's own.
 benchmarks/read.py measures it.
 """
 
@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ccrawl.archives.formats import ARC, WARC, BadHead, Format, Head
-from ccrawl.archives.members import PIECE, Broken, Members, PlainMembers
+from ccrawl.archives.members import PIECE, Members, PlainMembers
+from ccrawl.archives.stream import Stream
 
 # What is kept of a block that is larger than the caller wants: enough for an HTTP head and for sniffing.
 PREFIX = 64 << 10
@@ -23,6 +24,7 @@ PREFIX = 64 << 10
 # PIECE bytes in one file the search starts where the loss was noticed, so that a file made of heads which all
 # claim megabytes costs time in proportion to its size.
 MAX_LONG_LOSSES = 1000
+_NEWLINES = (10, 13)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,285 +98,165 @@ class Framer:
         damaged: Callable[[Damage], None],
         feed: Callable[[Head], Callable[[bytes], object] | None] | None = None,
     ) -> None:
-        self._members = members
+        self._stream = Stream(members, lambda piece: format.starts(piece, 0))
         self._format = format
         self._keep = keep
         self._damaged = damaged
         self._feed = feed
-        self._buffer = b""
-        self._pos = 0
-        self._base = 0  # decoded offset in the member of the buffer's first byte
-        self._pending: bytes | None = None  # first piece of a member that was begun ahead
-        self._over = True  # the member gives no more bytes
-        self._broken: str | None = None
         self._long_losses = 0
-        self._previous = 0  # offset of the member that a pending one follows
 
     def __iter__(self) -> Iterator[Record]:
+        stream = self._stream
         while self._advance():
-            record = self._record()
-            if record is not None:
-                yield record
-
-    # Bytes.
-
-    def _more(self) -> bool:
-        """Append the member's next piece to the buffer; False at the member's end."""
-        if self._over:
-            return False
-        try:
-            piece = self._members.more()
-        except Broken as broken:
-            self._broken = broken.cause
-            self._over = True
-            return False
-        if not piece:
-            self._over = True
-            return False
-        if self._pos == len(self._buffer):
-            self._base += self._pos
-            self._buffer, self._pos = piece, 0
-        else:
-            self._base += self._pos
-            self._buffer, self._pos = self._buffer[self._pos :] + piece, 0
-        return True
-
-    def _need(self, count: int) -> bool:
-        """Have `count` bytes from the position on in the buffer, from following members if they go on there."""
-        have = len(self._buffer) - self._pos
-        if have >= count:
-            return True
-        if self._over and (self._broken or self._pending is not None):
-            return False
-        parts = [self._buffer[self._pos :]]
-        while have < count:
+            start, member = stream.offset, stream.member
             try:
-                piece = b"" if self._over else self._members.more()
-            except Broken as broken:
-                self._broken = broken.cause
-                piece = b""
-            if not piece:
-                self._over = True
-                piece = self._continuation()
-                if not piece:
-                    break
-            parts.append(piece)
-            have += len(piece)
-        self._base += self._pos
-        self._buffer, self._pos = b"".join(parts), 0
-        return have >= count
-
-    def _continuation(self) -> bytes:
-        """The first piece of the next member where that goes on with the current record, else b""."""
-        if self._broken or self._pending is not None or isinstance(self._members, PlainMembers):
-            return b""
-        self._previous = self._members.offset
-        try:
-            piece = self._members.more() if self._members.begin() else b""
-        except Broken:
-            return b""  # found again, and counted, when the next member is begun
-        if not piece or self._format.starts(piece, 0):
-            self._pending = piece
-            return b""
-        self._over = False
-        return piece
+                record = self._framed(start, member)
+            except _Lost as lost:
+                self._lose(lost.cause, start, member)
+            else:
+                yield record
 
     def _advance(self) -> bool:
         """Stand on the first byte after line ends and member ends; False at the end of the file."""
+        stream = self._stream
         while True:
-            if self._skip_newlines():
-                return True
-            if self._broken:
-                self._damage(self._members.offset, self._broken)
+            while stream.pos < len(stream.buffer):
+                if stream.buffer[stream.pos] not in _NEWLINES:
+                    stream.anchor = stream.pos
+                    return True
+                stream.pos += 1
+            stream.anchor = stream.pos
+            if stream.more():
                 continue
-            if not self._enter():
+            if stream.broken:
+                self._leave_broken(stream.member)
+            if not stream.enter():
                 return False
-
-    def _skip_newlines(self) -> bool:
-        while True:
-            buffer, pos = self._buffer, self._pos
-            while buffer[pos : pos + 1] in (b"\r", b"\n"):
-                pos += 1
-            self._pos = pos
-            if pos < len(buffer):
-                return True
-            if not self._more():
-                return False
-
-    def _enter(self) -> bool:
-        """Begin the next member."""
-        if self._pending is not None:
-            self._buffer, self._pending = self._pending, None
-            self._pos = self._base = 0
-            self._over = not self._buffer
-            return bool(self._buffer)
-        try:
-            if not self._members.begin():
-                return False
-        except Broken as broken:
-            self._broken = broken.cause
-            self._buffer, self._pos, self._over = b"", 0, True
-            return True
-        self._buffer, self._pos, self._base = b"", 0, 0
-        self._over = False
-        return True
-
-    # Records.
-
-    def _record(self) -> Record | None:
-        start = self._base + self._pos
-        member = self._members.offset if self._pending is None else self._previous
-        try:
-            return self._framed(start, member)
-        except _Lost as lost:
-            self._lose(lost.cause, start, member)
-            return None
 
     def _framed(self, start: int, member: int) -> Record:
-        format = self._format
-        end = format.head_end(self._buffer, self._pos)
-        while end < 0:
-            if len(self._buffer) - self._pos >= format.max_head:
-                raise _Lost("long-head")
-            if not self._need(len(self._buffer) - self._pos + 1):
-                raise _Lost(self._broken or ("cut" if self._starts() else "garbage"))
-            end = format.head_end(self._buffer, self._pos)
-        if not format.starts(self._buffer, self._pos):
-            raise _Lost("garbage")
-        try:
-            head = format.parse(self._buffer[self._pos : end])
-        except BadHead as bad:
-            raise _Lost(bad.cause) from None
-        self._pos = end
-        if self._beyond_end(head.length):
+        """The record at the stream's position. Raises _Lost when it isn't sound."""
+        stream = self._stream
+        head = self._head()
+        begin = stream.offset
+        if self._ends_before(begin + head.length):
             raise _Lost("cut")
         keep = self._keep(head)
         feed = self._feed(head) if self._feed else None
         held = head.length if head.length <= keep else min(head.length, PREFIX if keep else 0)
-        if not self._need(held):
-            raise _Lost(self._broken or "cut")
-        buffer, begin, base = self._buffer, self._pos, self._base
-        self._pos += held
+        if not stream.need(held):
+            raise _Lost(stream.broken or "cut")
+        buffer, index = stream.buffer, stream.pos
+        stream.pos += held
         if feed and held:
-            feed(buffer[begin : begin + held])
+            feed(buffer[index : index + held])
         if held < head.length:
             self._pass_over(head.length - held, feed)
+        self._check_end()
+        if stream.plain:
+            return Record(head, start, stream.offset - start, buffer, index, index + held)
+        if start == 0 and stream.over and stream.pos == len(stream.buffer):
+            return Record(head, member, stream.end_of_member - member, buffer, index, index + held)
+        return Record(head, None, None, buffer, index, index + held)
+
+    def _head(self) -> Head:
+        stream, format = self._stream, self._format
+        while (end := format.head_end(stream.buffer, stream.pos)) < 0:
+            if stream.available >= format.max_head:
+                raise _Lost("long-head" if format.starts(stream.buffer, stream.pos) else "garbage")
+            if not stream.need(stream.available + 1):
+                cause = "cut" if format.starts(stream.buffer, stream.pos) else "garbage"
+                raise _Lost(stream.broken or cause)
+        if not format.starts(stream.buffer, stream.pos):
+            raise _Lost("garbage")
         try:
-            self._check_end()
-        except _Lost:
-            # Put the block back before what was read after it, so that it can be searched for heads.
-            if 0 <= self._base - base <= len(buffer):
-                self._buffer = buffer[begin : self._base - base] + self._buffer
-                self._pos, self._base = 0, base + begin
-            raise
-        if isinstance(self._members, PlainMembers):
-            return Record(head, start, self._base + self._pos - start, buffer, begin, begin + held)
-        if start == 0 and self._over and self._pos == len(self._buffer):
-            end_of_member = self._members.offset if self._pending is not None else self._members.position
-            return Record(head, member, end_of_member - member, buffer, begin, begin + held)
-        return Record(head, None, None, buffer, begin, begin + held)
+            head = format.parse(stream.buffer[stream.pos : end])
+        except BadHead as bad:
+            raise _Lost(bad.cause) from None
+        stream.pos = end
+        return head
 
-    def _beyond_end(self, length: int) -> bool:
-        """Whether a plain file of known size ends before a block of `length` bytes does."""
-        members = self._members
-        if not isinstance(members, PlainMembers) or members.size is None:
-            return False
-        return self._base + self._pos + length > members.size
-
-    def _starts(self) -> bool:
-        self._need(self._format.peek)
-        return self._format.starts(self._buffer, self._pos)
+    def _ends_before(self, offset: int) -> bool:
+        """Whether a plain file of known size ends before `offset`: then nothing need be read to know it."""
+        members = self._stream.members
+        return isinstance(members, PlainMembers) and members.size is not None and members.size < offset
 
     def _pass_over(self, count: int, feed: Callable[[bytes], object] | None) -> None:
-        """Leave `count` bytes of the block behind without holding them."""
-        buffered = min(count, len(self._buffer) - self._pos)
-        if feed:
-            feed(self._buffer[self._pos : self._pos + buffered])
-        self._pos += buffered
-        count -= buffered
-        if count and not feed and isinstance(self._members, PlainMembers):
-            self._base += self._pos
-            self._buffer, self._pos = b"", 0
-            skipped = self._members.skip(count)
-            self._base += skipped
-            count -= skipped
-        while count:
-            self._base += self._pos
-            self._buffer, self._pos = b"", 0
-            if not self._need(1):
-                raise _Lost(self._broken or "cut")
-            taken = min(count, len(self._buffer))
+        """Leave `count` bytes of the block behind without holding them, unless they are in the buffer."""
+        stream = self._stream
+        if count <= stream.available:
             if feed:
-                feed(self._buffer[:taken])
-            self._pos = taken
+                feed(stream.buffer[stream.pos : stream.pos + count])
+            stream.pos += count
+            return
+        while count:
+            if feed:
+                if not stream.need(1):
+                    break
+                taken = min(count, stream.available)
+                feed(stream.buffer[stream.pos : stream.pos + taken])
+                stream.drop(taken)
+            else:
+                taken = stream.drop(count)
+                if taken < count and not stream.need(1):
+                    count -= taken
+                    break
             count -= taken
+        if count:
+            raise _Lost(stream.broken or "cut")
 
     def _check_end(self) -> None:
         """Raise unless the block is followed by line ends, a head or the end of its member."""
+        stream = self._stream
+        wanted = self._format.newlines
         newlines = 0
         while True:
-            if self._pos == len(self._buffer) and not self._more():
-                if self._broken and self._broken != "cut":
-                    raise _Lost(self._broken)
-                if self._broken and newlines < self._format.newlines:
-                    raise _Lost(self._broken)
+            if stream.pos == len(stream.buffer) and not stream.more():
+                # A checksum that fails speaks against the record; one that is cut off says nothing.
+                if stream.broken and (stream.broken != "cut" or newlines < wanted):
+                    raise _Lost(stream.broken)
                 return
-            byte = self._buffer[self._pos]
+            byte = stream.buffer[stream.pos]
             if byte == 10:
                 newlines += 1
             elif byte != 13:
                 break
-            self._pos += 1
-        if newlines < self._format.newlines and not self._starts():
-            raise _Lost("wrong-length")
-
-    # Damage.
+            stream.pos += 1
+        if newlines < wanted:
+            stream.need(self._format.peek)
+            if not self._format.starts(stream.buffer, stream.pos):
+                raise _Lost("wrong-length")
 
     def _lose(self, cause: str, start: int, member: int) -> None:
         """Count what started at `start` as damage and stand on the next head after it, if there is one."""
-        plain = isinstance(self._members, PlainMembers)
-        if self._base + len(self._buffer) - start > PIECE:
+        stream = self._stream
+        if stream.offset - start > PIECE:
             self._long_losses += 1
         if self._long_losses <= MAX_LONG_LOSSES:
-            if self._base <= start + 1 <= self._base + len(self._buffer):
-                self._pos = start + 1 - self._base
-            elif isinstance(self._members, PlainMembers) and self._base > start + self._format.max_head:
-                self._members.rewind(start + 1)
-                self._buffer, self._pos, self._base, self._over = b"", 0, start + 1, False
-        if not self._search() and self._broken:
-            self._damage(member, self._broken)
+            stream.back_to(start + 1)
+        found = self._search()
+        if not found and stream.broken:
+            self._leave_broken(member)
         else:
-            self._damaged(Damage(start if plain else member, cause, self._base + self._pos - start))
+            self._damaged(Damage(start if stream.plain else member, cause, stream.offset - start))
 
     def _search(self) -> bool:
-        """Move to the next head in the member; at its end otherwise."""
-        overlap = 8 if self._format.name == "warc" else 0
+        """Move to the next head in the member, or to the member's end."""
+        stream, format = self._stream, self._format
         while True:
-            # A head needs its first line; look again from a little before the end when more has come.
-            found = self._format.find(self._buffer, self._pos)
+            found = format.find(stream.buffer, stream.pos)
             if found >= 0:
-                self._pos = found
+                stream.pos = stream.anchor = found
                 return True
-            if overlap:
-                self._pos = max(self._pos, len(self._buffer) - 32)
-            else:
-                self._pos = max(
-                    self._pos, self._buffer.rfind(b"\n") + 1, len(self._buffer) - self._format.max_head
-                )
-            if not self._more():
-                self._pos = len(self._buffer)
+            # A head at the buffer's end may go on in the next piece.
+            stream.pos = stream.anchor = max(stream.pos, format.tail(stream.buffer))
+            if not stream.more():
+                stream.pos = stream.anchor = len(stream.buffer)
                 return False
 
-    def _damage(self, member: int, cause: str) -> None:
-        """The member is broken: count it and go to the next sound one."""
-        members = self._members
-        found = members.resync(lambda piece: self._format.starts(piece, 0))
-        self._damaged(Damage(member, cause, members.position - member))
-        self._broken = None
-        self._buffer, self._pos, self._base, self._over = b"", 0, 0, True
-        self._pending = None
-        if not found:
-            self._pending = b""
+    def _leave_broken(self, member: int) -> None:
+        """Count the broken member as damage and go to the next sound one."""
+        cause = self._stream.broken or "garbage"
+        self._damaged(Damage(member, cause, self._stream.resync() - member))
 
 
 def sniff_format(start: bytes) -> Format | None:

@@ -129,10 +129,6 @@ class PlainMembers:
         self.position += count
         return count
 
-    def rewind(self, position: int) -> None:
-        """Read on at `position`, which may lie before the current one."""
-        self.position = position
-
     def resync(self, accepts: Callable[[bytes], bool]) -> bool:
         return False
 
