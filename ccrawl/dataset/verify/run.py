@@ -1,0 +1,231 @@
+"""Verifying a dataset: the manifest, the folder, then shard by shard, side by side."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pebble import ProcessExpired, ProcessFuture
+
+from ccrawl.archives import Source, find_sources
+from ccrawl.dataset.ledger import MANIFEST, ShardEntry
+from ccrawl.dataset.manifest import Manifest, crawl_of, read_manifest
+from ccrawl.dataset.verify.faults import Fault
+from ccrawl.dataset.verify.files import check_file
+from ccrawl.dataset.writer import TEMPORARY_SUFFIX
+from ccrawl.errors import UsageError
+
+OnShard = Callable[[int, int, str], None]  # shards done, shards in all, the file just done
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """What was checked and what is wrong.
+
+    shards, rows, file_bytes: of the manifest
+    rows_checked: whether every row was looked at, or only the files
+    sources: archives that were read again
+    repaired: files that were exported again
+    faults: those left, by the files' order
+    """
+
+    directory: Path
+    shards: int
+    rows: int
+    file_bytes: int
+    rows_checked: bool
+    sources: int
+    repaired: tuple[str, ...]
+    faults: tuple[Fault, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.faults
+
+    @property
+    def by_code(self) -> dict[str, int]:
+        """Faults by code, the most frequent first."""
+        return dict(Counter(fault.code for fault in self.faults).most_common())
+
+
+def verify(
+    directory: str | os.PathLike[str],
+    *,
+    sources: Sequence[str | os.PathLike[str]] | None = None,
+    rows: bool = True,
+    repair: bool = False,
+    workers: int = 1,
+    on_shard: OnShard | None = None,
+) -> VerifyReport:
+    """Check the dataset in `directory` against its manifest, and every row against its own laws.
+
+    With `sources` (paths, folders or globs of the archives) each archive is read again, and record ids,
+    offsets, URLs, dates, lengths and payload digests are compared. Without `rows` only files are checked.
+    `repair` exports the shards that fail again, and needs the same `sources` as the export.
+
+    Raises OutputError when there is no readable manifest or the repair can't be done, and UsageError for
+    wrong arguments. What is wrong with the dataset is in the report.
+    """
+    if repair and not sources:
+        raise UsageError("a repair exports again: name the archives, as in --repair --source crawl/*.warc.gz")
+    folder = Path(directory)
+    manifest = read_manifest(folder)
+    archives = find_sources([os.fspath(path) for path in sources]) if sources else None
+    faults = _check(folder, manifest, archives, rows=rows, workers=workers, on_shard=on_shard)
+    repaired: tuple[str, ...] = ()
+    if repair and faults:
+        from ccrawl.dataset.verify.repair import export_again
+
+        assert archives is not None
+        repaired = export_again(folder, manifest, archives, faults, workers=workers)
+        manifest = read_manifest(folder)
+        faults = _check(folder, manifest, archives, rows=rows, workers=workers, on_shard=on_shard)
+    return VerifyReport(
+        directory=folder,
+        shards=len(manifest.shards),
+        rows=manifest.counts.rows,
+        file_bytes=manifest.file_bytes,
+        rows_checked=rows,
+        sources=len(archives or []),
+        repaired=repaired,
+        faults=tuple(faults),
+    )
+
+
+def _check(
+    directory: Path,
+    manifest: Manifest,
+    archives: Sequence[Source] | None,
+    *,
+    rows: bool,
+    workers: int,
+    on_shard: OnShard | None,
+) -> list[Fault]:
+    faults = [*_check_manifest(manifest), *_check_folder(directory, manifest)]
+    by_name = None if archives is None else {source.name: source for source in archives}
+    tasks = [
+        _Task(directory, entry, manifest, by_name is not None, (by_name or {}).get(entry.source), rows)
+        for entry in manifest.shards
+    ]
+    found: dict[str, list[Fault]] = {}
+    results = _side_by_side(tasks, workers) if workers > 1 else ((task, _check_shard(task)) for task in tasks)
+    for done, (task, of_shard) in enumerate(results, 1):
+        found[task.entry.file] = of_shard
+        if on_shard is not None:
+            on_shard(done, len(tasks), task.entry.file)
+    return faults + [fault for task in tasks for fault in found[task.entry.file]]
+
+
+def _check_manifest(manifest: Manifest) -> list[Fault]:
+    faults = []
+    sums = {"shards": len(manifest.shards), "file_bytes": manifest.file_bytes, **asdict(manifest.counts)}
+    for name, value in sums.items():
+        if manifest.totals.get(name) != value:
+            detail = f"totals.{name} is {manifest.totals.get(name)!r}, the shards add up to {value!r}"
+            faults.append(Fault("manifest", MANIFEST, detail[:200]))
+    for entry in manifest.shards:
+        try:
+            entry.counts.check()
+        except AssertionError:
+            faults.append(Fault("manifest", MANIFEST, f"records of {entry.file} are unaccounted for"))
+    faults += [Fault("shard-failed", failed.source, failed.error) for failed in manifest.failed]
+    failed_numbers = {failed.number for failed in manifest.failed}
+    for crawl in manifest.crawls:
+        numbers = {entry.number for entry in manifest.shards if crawl_of(entry.file) == crawl}
+        missing = set(range(max(numbers))) - numbers - failed_numbers
+        if missing:
+            faults.append(Fault("shard-missing", MANIFEST, f"crawl {crawl}: shard {_ranges(missing)}"))
+    return faults
+
+
+def _check_folder(directory: Path, manifest: Manifest) -> list[Fault]:
+    known = {entry.file for entry in manifest.shards}
+    found = {
+        path.relative_to(directory).as_posix()
+        for path in (directory / "data").rglob("*.parquet")
+        if not path.name.startswith(".")
+    }
+    leftovers = (path.relative_to(directory).as_posix() for path in directory.rglob(f".*{TEMPORARY_SUFFIX}"))
+    return [
+        *(Fault("file-extra", file, "not in the manifest; remove it") for file in sorted(found - known)),
+        *(Fault("leftover", file, "of a run that was killed") for file in sorted(leftovers)),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """All that checking one shard needs; picklable."""
+
+    directory: Path
+    entry: ShardEntry
+    manifest: Manifest
+    read_sources: bool
+    source: Source | None
+    rows: bool
+
+
+def _check_shard(task: _Task) -> list[Fault]:
+    entry, options = task.entry, task.manifest.options
+    faults = check_file(task.directory, entry, task.manifest.version, options, rows=task.rows)
+    if not task.read_sources or any(fault.code in _NO_ROWS for fault in faults):
+        return faults
+    if task.source is None:
+        return [*faults, Fault("source-missing", entry.source, "name it with --source", shard=entry.file)]
+    from ccrawl.dataset.verify.archive import check_source
+
+    return faults + check_source(task.directory, entry, task.source, options)
+
+
+_NO_ROWS = ("file-missing", "unreadable", "schema", "utf-8")
+
+
+def _side_by_side(tasks: Sequence[_Task], workers: int) -> Iterable[tuple[_Task, list[Fault]]]:
+    """Check shards in processes of their own: a file that crashes its reader costs one shard."""
+    from ccrawl.run.processes import start, stop, worker_context
+
+    context = worker_context()
+    waiting = list(reversed(tasks))
+    running: dict[ProcessFuture[list[Fault]], _Task] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < workers:
+                task = waiting.pop()
+                running[start(context, _check_shard, task)] = task
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in [future for future in running if future in done]:
+                yield (task := running.pop(future)), _result(future, task.entry.file)
+    finally:
+        stop(running)
+
+
+def _result(future: ProcessFuture[list[Fault]], file: str) -> list[Fault]:
+    try:
+        return future.result()
+    except ProcessExpired as death:
+        return [Fault("unreadable", file, f"its reader ended with code {death.exitcode}", shard=file)]
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """`3`, `3-5, 9`: the first eight ranges."""
+    ranges: list[list[int]] = []
+    for number in sorted(numbers):
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    told = [str(first) if first == last else f"{first}-{last}" for first, last in ranges[:8]]
+    return ", ".join(told) + (f" and {len(ranges) - 8} more ranges" if len(ranges) > 8 else "")
+
+
+def faults_of_shards(faults: Iterable[Fault]) -> Mapping[str, set[str]]:
+    """Codes by the shard's file they were found in."""
+    codes: dict[str, set[str]] = {}
+    for fault in faults:
+        if fault.shard:
+            codes.setdefault(fault.shard, set()).add(fault.code)
+    return codes
