@@ -56,10 +56,10 @@ class Warc:
     peek = 5
     max_head = MAX_HEAD
     newlines = 2
-    _HEAD = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n[A-Za-z]")
+    _HEAD = re.compile(rb"WARC/\d+\.\d+[ \t]*\r?\n[A-Za-z]", re.IGNORECASE)
 
     def starts(self, buffer: bytes, at: int) -> bool:
-        return buffer.startswith(b"WARC/", at)
+        return buffer.startswith(b"WARC/", at) or buffer[at : at + 5].upper() == b"WARC/"
 
     def head_end(self, buffer: bytes, at: int) -> int:
         """Index of the block's first byte, -1 while the empty line isn't in the buffer."""
@@ -96,11 +96,8 @@ class Warc:
 
     def find(self, buffer: bytes, at: int) -> int:
         """Index of the next head at or after `at`, -1 where there is none in the buffer."""
-        while (at := buffer.find(b"WARC/", at)) >= 0:
-            if self._HEAD.match(buffer, at):
-                return at
-            at += 5
-        return -1
+        match = self._HEAD.search(buffer, at)
+        return match.start() if match else -1
 
     def tail(self, buffer: bytes) -> int:
         """Index from which a head may start that the buffer's end cuts off."""
@@ -111,7 +108,11 @@ class Warc:
 # URLs hold spaces in real files, so the line is read from the address and the date.
 _ARC_LINE = re.compile(
     rb"(?P<url>[a-zA-Z][a-zA-Z0-9+.-]*:\S.*?) (?P<ip>\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*|-)"
-    rb" (?P<date>\d{8,14}) (?P<rest>.*?) ?(?P<length>\d{1,18})[ \t]*\r?\n"
+    rb" (?P<date>\d{8,20}) (?P<rest>.*?) ?(?P<length>\d{1,18})[ \t]*\r?\n"
+)
+# The file's own first record is told by its scheme, whatever its other fields are.
+_ARC_FILEDESC = re.compile(
+    rb"(?P<url>filedesc:\S*) (?P<ip>\S+) (?P<date>\S+) (?P<rest>.*?) ?(?P<length>\d{1,18})[ \t]*\r?\n"
 )
 _ARC_SECOND = re.compile(
     rb"(?P<mime>.*?) (?P<status>\d{3}|-) (?P<sum>\S+) (?P<location>\S+) (?P<offset>\d+) \S+$"
@@ -127,12 +128,16 @@ class Arc:
     newlines = 1
 
     def starts(self, buffer: bytes, at: int) -> bool:
+        if at and buffer[at - 1] != 10:  # in the middle of a line, where a length is wrong by a few bytes
+            return False
         end = buffer.find(b"\n", at, at + MAX_ARC_LINE)
         return end >= 0 and self._match(buffer, at, end) is not None
 
     def _match(self, buffer: bytes, at: int, end: int) -> re.Match[bytes] | None:
         if not buffer[max(at, end - 3) : end].strip()[-1:].isdigit():
             return None
+        if buffer.startswith(b"filedesc:", at):
+            return _ARC_FILEDESC.match(buffer, at, end + 1)
         return _ARC_LINE.match(buffer, at, end + 1)
 
     def head_end(self, buffer: bytes, at: int) -> int:
@@ -156,6 +161,10 @@ class Arc:
 
     def find(self, buffer: bytes, at: int) -> int:
         line = at
+        if at and buffer[at - 1] != 10:  # only whole lines are heads
+            line = buffer.find(b"\n", at) + 1
+            if not line:
+                return -1
         while True:
             end = buffer.find(b"\n", line)
             if end < 0:

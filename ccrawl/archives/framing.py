@@ -232,7 +232,8 @@ class Framer:
         if stream.offset - start > PIECE:
             self._long_losses += 1
         if self._long_losses <= MAX_LONG_LOSSES:
-            stream.back_to(start + 1)
+            if stream.back_to(start):
+                stream.pos += 1
         found = self._search()
         if not found and stream.broken:
             self._leave_broken(member)
@@ -248,7 +249,8 @@ class Framer:
                 stream.pos = stream.anchor = found
                 return True
             # A head at the buffer's end may go on in the next piece.
-            stream.pos = stream.anchor = max(stream.pos, format.tail(stream.buffer))
+            stream.pos = max(stream.pos, format.tail(stream.buffer))
+            stream.anchor = max(stream.anchor, stream.pos - 1)
             if not stream.more():
                 stream.pos = stream.anchor = len(stream.buffer)
                 return False

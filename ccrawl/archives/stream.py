@@ -146,7 +146,7 @@ class Stream:
         if isinstance(self.members, PlainMembers):
             self.members.position = offset
             self.buffer, self.pos, self.anchor, self.base, self.over = b"", 0, 0, offset, False
-            return True
+            return self.more()
         return False
 
     def resync(self) -> int:
