@@ -68,17 +68,11 @@ def _cluster(cluster: Cluster) -> list[str]:
     if cluster.kind == "near":
         bound = f" (at most {cluster.diameter_bound})" if cluster.diameter_bound > cluster.diameter else ""
         apart = f", furthest {count(cluster.diameter, 'bit')} apart{bound}"
-    lines = [
-        f"{cluster.number:>4}  {cluster.kind}, {cluster.size:,} documents, {size(cluster.bytes)} redundant{apart}"
-    ]
+    what = f"{cluster.kind}, {cluster.size:,} documents, {size(cluster.bytes)} redundant{apart}"
+    lines = [f"{cluster.number:>4}  {what}"]
     for member in cluster.members:
-        role = (
-            "keep"
-            if member is cluster.members[0]
-            else f"+{member.distance}"
-            if cluster.kind == "near"
-            else "same"
-        )
+        copy = f"+{member.distance}" if cluster.kind == "near" else "same"
+        role = "keep" if member is cluster.members[0] else copy
         lines.append(f"      {role:>4}  {_printable(member.url)}")
     if cluster.size > len(cluster.members):
         lines.append(f"            and {cluster.size - len(cluster.members):,} more")

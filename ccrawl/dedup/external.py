@@ -6,14 +6,12 @@ meet in one partition, so each is sorted and scanned by itself.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from ccrawl.dedup.bits import Words, key_on_top
-from ccrawl.dedup.hamming import bit_weights, first_table, pairs_within, scan_sorted
-from ccrawl.dedup.plan import choose, key_masks
+from ccrawl.dedup.hamming import choose_tables, pairs_within, search_table
 from ccrawl.dedup.scratch import Scratch, chunks, top_bits
 
 _BYTES_A_WORD = 24  # the words, a partition and its batches
@@ -25,12 +23,10 @@ def pairs_within_scratch(words: Words, distance: int, scratch: Scratch) -> Itera
     if parts == 1 or distance == 0:
         yield from pairs_within(words, distance)
         return
-    weights = bit_weights(words)
-    plan = choose(len(words), distance, math.fsum(weights))
-    if not plan.segments:
+    masks, _ = choose_tables(words, distance)
+    if not masks:
         yield from pairs_within(words, distance)  # compares tile by tile: needs no copy
         return
-    masks, _ = key_masks(plan, weights)
     for table, mask in enumerate(masks):
         order = key_on_top(mask)
         table_parts = min(parts, 1 << mask.bit_count())
@@ -40,7 +36,4 @@ def pairs_within_scratch(words: Words, distance: int, scratch: Scratch) -> Itera
             split.append(moved, top_bits(moved, table_parts))
         for part in split:
             part.sort()
-            for a, b in scan_sorted(part, mask.bit_count(), distance):
-                a, b = order.invert(a), order.invert(b)
-                new = first_table(a ^ b, masks, table)
-                yield a[new], b[new]
+            yield from search_table(part, masks, table, order, distance)

@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ccrawl.dedup.bits import BITS, BitOrder, Words, key_on_top
 from ccrawl.dedup.plan import choose, key_masks
@@ -33,19 +32,29 @@ def pairs_within(words: Words, distance: int) -> Iterator[tuple[Words, Words]]:
     """
     if distance <= 0 or len(words) < 2:
         return
-    weights = bit_weights(words)
-    plan = choose(len(words), distance, math.fsum(weights))
-    if not plan.segments:
+    masks, layout = choose_tables(words, distance)
+    if not masks:
         yield from _compare_all(words, distance)
         return
-    masks, blocks = key_masks(plan, weights)
-    layout = BitOrder([bit for block in blocks for bit in block])
     if layout.identity:
         yield from _search_tables(words, distance, masks)
         return
     masks = [_reorder_mask(mask, layout) for mask in masks]
     for a, b in _search_tables(layout.apply(words), distance, masks):
         yield layout.invert(a), layout.invert(b)
+
+
+def choose_tables(words: Words, distance: int) -> tuple[list[int], BitOrder]:
+    """The key of each table, and an order of bits in which the blocks of keys lie together.
+
+    No tables where comparing every pair is cheaper.
+    """
+    weights = bit_weights(words)
+    plan = choose(len(words), distance, math.fsum(weights))
+    masks, blocks = key_masks(plan, weights) if plan.segments else ([], [])
+    if not masks or 0 in masks:  # an empty key selects nothing: fewer bits vary than there are blocks
+        return [], BitOrder(range(BITS))
+    return masks, BitOrder([bit for block in blocks for bit in block])
 
 
 def bit_weights(words: Words) -> list[float]:
@@ -57,12 +66,22 @@ def bit_weights(words: Words) -> list[float]:
     return [float(weight) for weight in np.abs(np.log2(agree))]
 
 
-def first_table(difference: Words, masks: list[int], table: int) -> NDArray[np.bool_]:
-    """Which differences no table before `table` finds: true where that is so."""
-    first = np.ones(len(difference), dtype=bool)
-    for mask in masks[:table]:
-        first &= (difference & np.uint64(mask)) != 0
-    return first
+def search_table(
+    moved: Words, masks: list[int], table: int, order: BitOrder, distance: int
+) -> Iterator[tuple[Words, Words]]:
+    """The pairs that one table finds and none before it, for sorted words in the order of its key."""
+    earlier = order.apply(np.array(masks[:table], np.uint64))
+    for a, b in scan_sorted(moved, masks[table].bit_count(), distance):
+        new = np.arange(len(a))
+        difference = a ^ b
+        for mask in earlier:
+            unseen = (difference & mask) != 0
+            if not unseen.all():
+                new, difference = new[unseen], difference[unseen]
+                if not len(new):
+                    break
+        if len(new):
+            yield order.invert(a[new]), order.invert(b[new])
 
 
 def scan_sorted(words: Words, key_bits: int, distance: int) -> Iterator[tuple[Words, Words]]:
@@ -81,10 +100,7 @@ def _search_tables(words: Words, distance: int, masks: list[int]) -> Iterator[tu
         order = key_on_top(mask)
         moved = order.apply(words)
         moved.sort()
-        for a, b in scan_sorted(moved, mask.bit_count(), distance):
-            a, b = order.invert(a), order.invert(b)
-            new = first_table(a ^ b, masks, table)
-            yield a[new], b[new]
+        yield from search_table(moved, masks, table, order, distance)
 
 
 def _reorder_mask(mask: int, order: BitOrder) -> int:

@@ -109,7 +109,7 @@ def _share(rows: int, report: DedupReport) -> float:
 
 
 def _texts(shown: list[Cluster], paths: Sequence[str | Path]) -> dict[int, list[str]]:
-    """The texts of the first members of near clusters, the largest first, as far as there is room for them."""
+    """The texts of the first members of near clusters, the largest first, as far as there is room."""
     chosen: list[Cluster] = []
     room = _ALL_TEXTS
     for cluster in shown:
@@ -120,10 +120,8 @@ def _texts(shown: list[Cluster], paths: Sequence[str | Path]) -> dict[int, list[
             chosen.append(cluster)
     places = [(m.file, m.row) for cluster in chosen for m in cluster.members[:_MEMBERS_WITH_TEXT]]
     texts = read_texts(find_sources(paths), places, TEXT_BYTES) if places else {}
-    return {
-        cluster.number: [texts[m.file, m.row] for m in cluster.members[:_MEMBERS_WITH_TEXT]]
-        for cluster in chosen
-    }
+    first = {cluster.number: cluster.members[:_MEMBERS_WITH_TEXT] for cluster in chosen}
+    return {number: [texts[m.file, m.row] for m in members] for number, members in first.items()}
 
 
 def _asset(name: str) -> str:

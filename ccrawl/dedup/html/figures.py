@@ -1,9 +1,10 @@
-"""The two pictures of the report, as SVG: how large clusters are, and how far copies are from what is kept."""
+"""The two pictures of the report, as SVG: sizes of clusters, and how far copies are from what is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,9 +20,7 @@ def size_figure(exact: Ints, near: Ints) -> str:
     bounds = [2, 3, 4]
     while bounds[-1] <= largest:
         bounds.append(bounds[-1] * 2)
-    names = [
-        str(low) if high == low + 1 else f"{low:,}+" for low, high in zip(bounds, bounds[1:], strict=False)
-    ]
+    names = [str(low) if high == low + 1 else f"{low:,}+" for low, high in pairwise(bounds)]
     series = [
         ("exact", np.histogram(exact, bounds)[0].tolist()),
         ("near", np.histogram(near, bounds)[0].tolist()),
@@ -39,7 +38,7 @@ def distance_figure(distances: Ints) -> str:
 
 
 def _bars(title: str, names: Sequence[str], series: Sequence[tuple[str, Sequence[int]]]) -> str:
-    """A bar chart on a logarithmic scale, since one size is usually most of them; every bar says its count."""
+    """Bars on a logarithmic scale, since one size is usually most of them; every bar says its count."""
     highest = max(1, *(count for _, counts in series for count in counts))
     step = (_WIDTH - 2 * _LEFT) / len(names)
     bar = step * 0.8 / len(series)

@@ -35,7 +35,7 @@ const plural = (n, noun) => `${number(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 function showSummary() {
   for (const [name, rows, bytes, share] of data.summary) {
-    const about = [name, bytes ? size(bytes) : "", name === "rows" ? "" : (100 * share).toFixed(1) + " %"];
+    const about = [name, bytes ? size(bytes) : "", name === "rows" ? "" : (100 * share).toFixed(1) + "\u00a0%"];
     $("summary").append(element("li", "", element("strong", "", number(rows)), element("span", "", about.filter(Boolean).join(", "))));
   }
   const left = data.notShown ? `; the table has the largest ${number(data.clusters.length)}` : "";
