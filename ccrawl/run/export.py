@@ -30,7 +30,7 @@ from ccrawl.run.events import (
 )
 from ccrawl.run.guard import cause_of_death
 from ccrawl.run.options import ExportOptions
-from ccrawl.run.processes import start, stop, worker_context
+from ccrawl.run.processes import Worker, worker_context
 from ccrawl.run.shard import ShardReport, ShardTask, export_shard_process
 from ccrawl.run.sources import fingerprint
 
@@ -128,6 +128,7 @@ class _Running:
 
     task: ShardTask
     board: Board
+    worker: Worker[ShardReport]
 
 
 @dataclass(slots=True)
@@ -187,14 +188,16 @@ class _Run:
                 progress = sum((running.board.read() for running in self._running.values()), self._finished)
                 self._listen(RunProgress(progress, self._done, time.monotonic() - started))
         finally:
-            stop(self._running)
+            for running in self._running.values():
+                running.worker.stop()
 
     def _busy(self) -> int:
         return sum(max(1, running.task.converters) for running in self._running.values())
 
     def _start(self, task: ShardTask) -> None:
         board = Board(self._context)
-        self._running[start(self._context, export_shard_process, task, board)] = _Running(task, board)
+        worker = Worker(self._context, export_shard_process, task, board)
+        self._running[worker.future] = _Running(task, board, worker)
 
     def _settle(self, future: ProcessFuture[ShardReport]) -> ShardTask | None:
         """Take a shard's result; returns the task when it is to be done again."""

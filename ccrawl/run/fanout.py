@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 
-from pebble import ProcessExpired, ProcessFuture
+from pebble import ProcessExpired
 
 from ccrawl.run.board import NO_PAGE, Board
 from ccrawl.run.convert import Outcome, Page
 from ccrawl.run.guard import cause_of_death, convert_guarded, set_aside
 from ccrawl.run.options import MIB, ExportOptions
-from ccrawl.run.processes import become_worker, cancel, start
+from ccrawl.run.processes import Worker, become_worker
 
 # Small enough that a converter never waits long for the reader, large enough that the hand-over is a
 # few per cent of the work (16 pages of 145 KB take some 30 ms).
@@ -40,7 +40,7 @@ class _Converter:
         self.sequence = -1
         self._board = Board(context)
         self.connection, theirs = context.Pipe()
-        self._future: ProcessFuture[None] = start(context, _convert_batches, theirs, self._board, options)
+        self._worker = Worker(context, _convert_batches, theirs, self._board, options)
         theirs.close()  # so that the process's death is an end of file here
 
     def give(self, sequence: int, batch: Batch) -> None:
@@ -62,7 +62,7 @@ class _Converter:
 
     def autopsy(self) -> tuple[int, str]:
         """After a death: index of the page it was on (or NO_PAGE) and the cause."""
-        error = self._future.exception()
+        error = self._worker.future.exception()
         code = error.exitcode if isinstance(error, ProcessExpired) else None
         self.connection.close()
         return self._board.current_page, cause_of_death(code)
@@ -70,7 +70,7 @@ class _Converter:
     def stop(self) -> None:
         """End the process; idle ones end by the end of file."""
         self.connection.close()
-        cancel(self._future)
+        self._worker.stop()
 
 
 def _convert_batches(connection: Connection, board: Board, options: ExportOptions) -> None:

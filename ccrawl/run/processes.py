@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import secrets
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from multiprocessing.context import BaseContext
-from typing import Any, ParamSpec, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
 from pebble import ProcessFuture, concurrent
 
@@ -24,7 +25,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _PARENT_POLL = 0.5  # seconds
-_STOP_PATIENCE = 4.0  # seconds; pebble kills what does not heed SIGTERM for three
+_STOP_PATIENCE = 2.0  # seconds
 
 
 def worker_context() -> BaseContext:
@@ -34,31 +35,29 @@ def worker_context() -> BaseContext:
     return context
 
 
-def start(
-    context: BaseContext, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
-) -> ProcessFuture[T]:
-    """Run `function` in a process of its own.
+class Worker(Generic[T]):
+    """A function running in a process of its own.
 
-    The future raises what the function raised, or pebble.ProcessExpired with `exitcode` when the process
-    died.
+    `future` raises what the function raised, or pebble.ProcessExpired with `exitcode` when the process died.
     """
-    run = concurrent.process(daemon=False, mp_context=context, name=function.__name__)(function)
-    future: ProcessFuture[T] = run(*args, **kwargs)
-    return future
 
+    def __init__(
+        self, context: BaseContext, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> None:
+        self._name = f"ccrawl-{function.__name__}-{secrets.token_hex(8)}"
+        run = concurrent.process(daemon=False, mp_context=context, name=self._name)(function)
+        self.future: ProcessFuture[T] = run(*args, **kwargs)
 
-def cancel(future: ProcessFuture[Any]) -> None:
-    """Have the process of `future` ended, by a thread of pebble's."""
-    future.cancel()  # type: ignore[no-untyped-call]
-
-
-def stop(futures: Iterable[ProcessFuture[Any]]) -> None:
-    """End the processes of `futures` and wait until they are gone, a few seconds at most."""
-    for future in futures:
-        cancel(future)
-    deadline = time.monotonic() + _STOP_PATIENCE
-    while multiprocessing.active_children() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    def stop(self) -> None:
+        """End the process and wait until it is gone."""
+        # Not by cancelling the future: that races with a death of the process, in a thread of pebble's.
+        for process in multiprocessing.active_children():
+            if process.name == self._name:
+                process.terminate()
+                process.join(_STOP_PATIENCE)
+                if process.is_alive():
+                    process.kill()
+                    process.join(_STOP_PATIENCE)
 
 
 def become_worker(worker_memory: int) -> None:

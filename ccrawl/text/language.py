@@ -51,6 +51,8 @@ class Language:
 
 NO_LANGUAGE = Language("", 0.0)
 
+_CODES = frozenset(ISO_639_3.values())
+
 
 def detect(markdown: str) -> Language:
     """The language of a Markdown text. Deterministic; never raises; bounded time beyond finding code."""
@@ -64,6 +66,17 @@ def detect(markdown: str) -> Language:
     code = ISO_639_3[labels[0].removeprefix("__label__")]
     # Rounding in the model's arithmetic can give 1.00003.
     return Language(code, round(min(float(probabilities[0]), 1.0), 4))
+
+
+def load() -> None:
+    """Load the model now, so that workers forked from this process share it."""
+    _model()
+
+
+def iso639_3(code: str) -> str | None:
+    """The ISO 639-3 code of a language that `detect` knows, given as that or as 639-1."""
+    code = code.lower()
+    return code if code in _CODES else ISO_639_3.get(code)
 
 
 def _sample(markdown: str) -> str:

@@ -21,7 +21,9 @@ SENTENCES = (
 
 def page(number: int, *, sentences: int = 5, extra: str = "") -> bytes:
     """An HTML page with a heading and a paragraph of its own for every `number`."""
-    text = " ".join(SENTENCES[(number + step * (number % 5 + 1)) % len(SENTENCES)] for step in range(sentences))
+    text = " ".join(
+        SENTENCES[(number + step * (number % 5 + 1)) % len(SENTENCES)] for step in range(sentences)
+    )
     return (
         f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>Page {number}</title></head><body>'
         f'<nav><a href="/">Home</a> <a href="/all">All pages</a></nav>'
@@ -31,7 +33,11 @@ def page(number: int, *, sentences: int = 5, extra: str = "") -> bytes:
 
 
 def http(
-    body: bytes, *, status: str = "200 OK", content_type: str | None = "text/html", headers: Sequence[str] = ()
+    body: bytes,
+    *,
+    status: str = "200 OK",
+    content_type: str | None = "text/html",
+    headers: Sequence[str] = (),
 ) -> bytes:
     """An HTTP response message."""
     lines = [f"HTTP/1.1 {status}", *headers]
@@ -51,7 +57,10 @@ def record(
     record_id: str | None = None,
 ) -> bytes:
     """A WARC/1.0 record. `length` overrides Content-Length."""
-    record_id = record_id or f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, kind + url + hashlib.md5(block).hexdigest())}>"
+    record_id = (
+        record_id
+        or f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, kind + url + hashlib.md5(block).hexdigest())}>"
+    )
     lines = [
         "WARC/1.0",
         f"WARC-Type: {kind}",

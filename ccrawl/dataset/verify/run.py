@@ -186,21 +186,24 @@ _NO_ROWS = ("file-missing", "unreadable", "schema", "utf-8")
 
 def _side_by_side(tasks: Sequence[_Task], workers: int) -> Iterable[tuple[_Task, list[Fault]]]:
     """Check shards in processes of their own: a file that crashes its reader costs one shard."""
-    from ccrawl.run.processes import start, stop, worker_context
+    from ccrawl.run.processes import Worker, worker_context
 
     context = worker_context()
     waiting = list(reversed(tasks))
-    running: dict[ProcessFuture[list[Fault]], _Task] = {}
+    running: dict[ProcessFuture[list[Fault]], tuple[_Task, Worker[list[Fault]]]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < workers:
                 task = waiting.pop()
-                running[start(context, _check_shard, task)] = task
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in [future for future in running if future in done]:
-                yield (task := running.pop(future)), _result(future, task.entry.file)
+                worker = Worker(context, _check_shard, task)
+                running[worker.future] = (task, worker)
+            wait(running, return_when=FIRST_COMPLETED)
+            for future in [future for future in running if future.done()]:
+                task, _ = running.pop(future)
+                yield task, _result(future, task.entry.file)
     finally:
-        stop(running)
+        for _, worker in running.values():
+            worker.stop()
 
 
 def _result(future: ProcessFuture[list[Fault]], file: str) -> list[Fault]:
