@@ -1,4 +1,4 @@
-"""Markup rewritten before it is parsed. Both functions take one linear pass and change nothing else."""
+"""Markup rewritten before it is parsed. Each function takes one linear pass and changes nothing else."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 MAX_DEPTH = 1000
+MAX_ATTRIBUTES = 1000
 
 _VOID = frozenset(b"area base br col embed frame hr img input link meta param source track wbr".split())
 # Elements whose end tag may be left out: another of them, or their parent's end, closes them.
@@ -20,6 +21,8 @@ _MARKUP = re.compile(
     rb"<!--|<!\[CDATA\[|<(/?)([A-Za-z_][^\s/<>]*+)((?:[^<>\"'/]|\"[^\"<]*+\"|'[^'<]*+'|/(?!>))*+)(/?)>"
 )
 _CDATA = b"<![CDATA["
+_LONG_TAG = re.compile(rb"<[A-Za-z][^<>]{16384}")
+_ATTRIBUTE = re.compile(rb"[\s/]*+[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"']++)?+)?+")
 
 
 @dataclass(slots=True)
@@ -75,6 +78,30 @@ def flattened(html: bytes) -> bytes:
             done = markup.end
     pieces.append(html[done:])
     return b"".join(pieces)
+
+
+def with_fewer_attributes(html: bytes) -> bytes:
+    """HTML whose long tags end after MAX_ATTRIBUTES attributes; tags of less than 16 KB are left alone."""
+    pieces: list[bytes] = []
+    done = 0
+    while long_tag := _LONG_TAG.search(html, done):
+        start = end = long_tag.start() + 1
+        for count, attribute in enumerate(_attributes(html, start)):
+            # The first of them is the tag's name.
+            if count <= MAX_ATTRIBUTES:
+                end = attribute
+            start = attribute
+        pieces.append(html[done:end])
+        done = start
+    pieces.append(html[done:])
+    return b"".join(pieces)
+
+
+def _attributes(html: bytes, place: int) -> Iterator[int]:
+    """Where each attribute from a place on ends, up to the end of the tag."""
+    while attribute := _ATTRIBUTE.match(html, place):
+        place = attribute.end()
+        yield place
 
 
 def _markup(html: bytes) -> Iterator[_Markup]:

@@ -255,7 +255,7 @@ def _attributes(head: bytes, place: int) -> tuple[dict[bytes, bytes], int]:
         if match[1]:
             break
         attributes.setdefault(match[2].lower(), (match[3] or b"").strip(b"\"'"))
-    return attributes, max(place, 1)
+    return attributes, place
 
 
 def _encoding_of_meta(attributes: dict[bytes, bytes]) -> str | None:
