@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import brotli
 from isal import isal_zlib
 
-from ccrawl.archives.members import zstd
+from ccrawl.archives.codecs import zstd
 from ccrawl.errors import PageError, PageTooLarge
 
 STEP = 1 << 16
+_ISAL_ERROR = cast(type[Exception], isal_zlib.error)  # the stubs call it an instance
 MAX_CODINGS = 4
 GZIP_MAGIC = b"\x1f\x8b\x08"
 # What servers write where nothing is coded.
@@ -92,7 +93,7 @@ def _inflated(body: bytes, wbits: int, limit: int) -> tuple[bytes, bytes, bool]:
             if size > limit:
                 raise PageTooLarge(f"the payload decodes to more than {limit} bytes")
         return b"".join(parts), decoder.unused_data, decoder.eof
-    except isal_zlib.error:
+    except _ISAL_ERROR:
         return _inflated_before_damage(body, wbits, limit)
 
 

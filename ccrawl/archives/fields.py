@@ -36,7 +36,7 @@ def parse_date(text: str) -> datetime | None:
         if match is None:
             return None
         year, month, day, hour, minute, second, fraction, sign, zone_hours, zone_minutes = match.groups()
-        zone = timezone.utc
+        zone = UTC
         if sign:
             shift = timedelta(hours=int(zone_hours), minutes=int(zone_minutes))
             zone = timezone(-shift if sign == "-" else shift)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ccrawl.archives.formats import ARC, WARC, BadHead, Format, Head
+from ccrawl.archives.formats import BadHead, Format, Head
 from ccrawl.archives.members import PIECE, Members, PlainMembers
 from ccrawl.archives.stream import Stream
 
@@ -34,11 +34,13 @@ class Damage:
     offset: where it starts in the file (of a compressed file: the member it lies in)
     cause: cut, bad-gzip (-zstd ...), garbage, no-length, bad-length, bad-head, wrong-length, long-head
     length: bytes passed over: of the file, or decoded bytes where the member itself is sound
+    source: name of the file
     """
 
     offset: int
     cause: str
     length: int
+    source: str = ""
 
 
 @dataclass(slots=True)
@@ -259,13 +261,3 @@ class Framer:
         """Count the broken member as damage and go to the next sound one."""
         cause = self._stream.broken or "garbage"
         self._damaged(Damage(member, cause, self._stream.resync() - member))
-
-
-def sniff_format(start: bytes) -> Format | None:
-    """The format of an archive by its first decoded bytes, None where a head can't be seen there."""
-    start = start.lstrip(b"\r\n\0").removeprefix(b"\xef\xbb\xbf")
-    if start.startswith(b"WARC/") or WARC.find(start, 0) >= 0:
-        return WARC
-    if start.startswith(b"filedesc:") or ARC.find(start, 0) >= 0:
-        return ARC
-    return None

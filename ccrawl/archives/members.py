@@ -8,27 +8,15 @@ in proportion to what is read of it and no memory.
     more()     the next decoded bytes of the member, b"" at its end (then its checksum has been verified)
     skip(n)    pass over up to n decoded bytes, without decoding where the file is plain
     resync()   after Broken: the next place where a sound member starts
-
-A compressor is described by its magic number and a decoder with the interface that bz2, lzma, lz4, igzip and
-zstd share: decompress(data, max_length), eof, needs_input, unused_data.
 """
 
 from __future__ import annotations
 
-import bz2
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
-from isal import igzip_lib
-
+from ccrawl.archives.codecs import Codec
 from ccrawl.archives.window import Window
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 PIECE = 1 << 20
 # Fed to a decoder in one go. What follows the member in it is copied once more as `unused_data`; over the
@@ -44,37 +32,6 @@ class Broken(Exception):
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
         self.cause = cause
-
-
-class Decoder(Protocol):
-    """The incremental decompressor that igzip_lib, bz2, lz4.frame and backports.zstd all offer."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Codec:
-    """A compression: its name, the bytes each member starts with, and how to make a decoder."""
-
-    name: str
-    magic: bytes
-    decoder: Callable[[], Decoder]
-    errors: tuple[type[Exception], ...]
-
-
-def _gzip_decoder() -> Decoder:
-    decoder: Decoder = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
-    return decoder
-
-
-GZIP = Codec("gzip", b"\x1f\x8b\x08", _gzip_decoder, (igzip_lib.IsalError, EOFError))
-BZIP2 = Codec("bzip2", b"BZh", bz2.BZ2Decompressor, (OSError, EOFError))
 
 
 class Members(Protocol):
@@ -157,6 +114,9 @@ class CompressedMembers:
                 break
             if not head:
                 return False
+            if skipped := self._codec.skippable(head):
+                self.position += skipped
+                continue
             if head == _ZERO_PADDING[: len(head)]:  # tape blocks and some writers pad with zeros
                 self.position += len(head)
                 continue
@@ -195,7 +155,7 @@ class CompressedMembers:
                 return self.more()
             self.position += len(piece)
             if decoder.eof:
-                self.position -= len(decoder.unused_data)
+                self.position -= len(decoder.unused_data or b"")  # lz4 says None
                 return decoded
             if decoded:
                 return decoded

@@ -2,60 +2,105 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
-from ccrawl.archives.formats import WARC, Format, Head
-from ccrawl.archives.framing import Damage, Framer, Record, sniff_format
-from ccrawl.archives.members import (
-    BZIP2,
-    GZIP,
-    PIECE,
-    Broken,
-    CompressedMembers,
-    Members,
-    PlainMembers,
-)
-from ccrawl.archives.sources import Source, open_window
+from ccrawl.archives.codecs import GZIP, codec_of
+from ccrawl.archives.formats import ARC, WARC, Format, Head
+from ccrawl.archives.framing import Damage, Framer, Record
+from ccrawl.archives.locations import read_locations
+from ccrawl.archives.members import PIECE, Broken, CompressedMembers, Members, PlainMembers
+from ccrawl.archives.opening import open_source
+from ccrawl.archives.sources import Source, members_of_container
+from ccrawl.archives.wacz import ZIP_START
 from ccrawl.archives.window import Window
 from ccrawl.errors import SourceError
+
+_log = logging.getLogger("ccrawl.archives")
+# Members looked at for the format of a file whose beginning is damaged.
+_FORMAT_TRIALS = 100
+
+Keep = Callable[[Head], int]
+Feed = Callable[[Head], Callable[[bytes], object] | None]
 
 
 def read_records(
     source: Source,
     *,
-    keep: Callable[[Head], int],
+    keep: Keep,
     damaged: Callable[[Damage], None],
-    feed: Callable[[Head], Callable[[bytes], object] | None] | None = None,
-) -> Iterator[Record]:
-    """The records of a source in order; see `Framer` for the callbacks. SourceError when it isn't an archive."""
-    file, window = open_window(source)
-    try:
-        if not window.read_at(0, 1):
+    feed: Feed | None = None,
+    described: Callable[[str], None] | None = None,
+) -> Iterator[tuple[str, Record]]:
+    """The records of a source in order, each with the name of the file it stands in.
+
+    See `Framer` for keep, damaged and feed; `described` is told the form of each file that is opened (plain,
+    gzip ...). A WACZ gives the records of all its WARC files. Raises SourceError when it isn't an archive.
+    """
+    if source.locations:
+        yield from read_locations(source, keep=keep, damaged=damaged)
+        return
+    with open_source(source) as window:
+        start = window.read_at(0, 4)
+        if not start:
             raise SourceError(f"{source.path}: the file is empty")
-        yield from Framer(
-            members_of(window, source), _format_of(window, source), keep=keep, damaged=damaged, feed=feed
-        )
-    finally:
-        file.close()
+        if not start.startswith(ZIP_START):
+            yield from _read_file(window, source, keep, damaged, feed, described)
+            return
+    inside = members_of_container(source)
+    if not inside:
+        _log.warning("%s holds no WARC", source.path)
+    for member in inside:
+        yield from read_records(member, keep=keep, damaged=damaged, feed=feed, described=described)
+
+
+def _read_file(
+    window: Window,
+    source: Source,
+    keep: Keep,
+    damaged: Callable[[Damage], None],
+    feed: Feed | None,
+    described: Callable[[str], None] | None,
+) -> Iterator[tuple[str, Record]]:
+    name = source.name
+    format = _format_of(window, source)
+    members = members_of(window, source)
+    if described:
+        described(f"{format.name}, {members.form}")
+
+    def located(damage: Damage) -> None:
+        damaged(replace(damage, source=name))
+
+    for record in Framer(members, format, keep=keep, damaged=located, feed=feed):
+        yield name, record
 
 
 def members_of(window: Window, source: Source) -> Members:
     """The file's members by its first bytes, by its name where those are damaged."""
-    start = window.read_at(0, 64).lstrip(b"\0")
-    for codec in (GZIP, BZIP2):
-        if start.startswith(codec.magic):
-            return CompressedMembers(window, codec)
-    name = source.name.lower()
-    if name.endswith(".gz") and sniff_format(window.read_at(0, PIECE)) is None:
+    codec = codec_of(window.read_at(0, 64).lstrip(b"\0"), window)
+    if codec is not None:
+        return CompressedMembers(window, codec)
+    if source.name.lower().endswith(".gz") and sniff_format(window.read_at(0, PIECE)) is None:
         return CompressedMembers(window, GZIP)
     return PlainMembers(window)
 
 
+def sniff_format(start: bytes) -> Format | None:
+    """The format of an archive by decoded bytes of it, None where no head can be seen in them."""
+    at = WARC.find(start, 0)
+    other = ARC.find(start, 0)
+    if at >= 0 and (other < 0 or at < other):
+        return WARC
+    if other >= 0:
+        return ARC
+    return WARC if WARC.starts(start, 0) else ARC if start.startswith(b"filedesc:") else None
+
+
 def _format_of(window: Window, source: Source) -> Format:
-    """WARC or ARC, by the first member that can be decoded and looks like either."""
+    """WARC or ARC, by the first member that can be decoded and holds a head of either."""
     members = members_of(window, source)
-    tries = 0
-    while True:
+    for _ in range(_FORMAT_TRIALS):
         try:
             if not members.begin():
                 break
@@ -64,12 +109,12 @@ def _format_of(window: Window, source: Source) -> Format:
                 start += piece
                 if (format := sniff_format(start)) is not None:
                     return format
-            tries += 1
-            if tries == 100:
-                break
         except Broken:
             if not members.resync(lambda piece: sniff_format(piece) is not None):
                 break
-    if source.name.lower().removesuffix(".gz").endswith((".warc", ".wet", ".wat")):
-        return WARC
-    raise SourceError(f"{source.path}: not a WARC or ARC file, also not a compressed one")
+    start = window.read_at(0, 64)
+    if start[:5].lower() == b"warc/":
+        raise SourceError(
+            f"{source.path}: WARC of a draft before 0.17, whose heads are one line, isn't supported"
+        )
+    raise SourceError(f"{source.path}: no WARC or ARC record was found in it")

@@ -6,7 +6,7 @@ damage asks for) is served from the buffer, then by seeking. A file that can't s
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from typing import IO
 
 BLOCK = 1 << 18
 LOOKBACK = 4 << 20
@@ -15,7 +15,7 @@ LOOKBACK = 4 << 20
 class Window:
     """`file` is any binary file; `size` is its length in bytes, None when it isn't known beforehand."""
 
-    def __init__(self, file: BinaryIO, size: int | None = None, *, cheap_seek: bool = True) -> None:
+    def __init__(self, file: IO[bytes], size: int | None = None, *, cheap_seek: bool = True) -> None:
         self.size = size
         self._file = file
         self._seekable = file.seekable()

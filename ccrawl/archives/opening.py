@@ -1,0 +1,107 @@
+"""Opening a source: local or remote, whole or a member of a WACZ, through the cache where one is wanted."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
+
+from ccrawl.archives.remote import is_remote, open_url
+from ccrawl.archives.wacz import MAX_MANIFEST, open_member, open_zip
+from ccrawl.archives.window import Window
+from ccrawl.errors import SourceError
+
+if TYPE_CHECKING:
+    from ccrawl.archives.sources import Source
+
+_COPY = 1 << 20
+
+
+@contextmanager
+def open_source(source: Source) -> Iterator[Window]:
+    """The bytes of a source. Raises SourceError when it can't be opened."""
+    with ExitStack() as stack:
+        file, size, cheap = _opened(stack, source, source.members)
+        yield Window(file, size, cheap_seek=cheap)
+
+
+@contextmanager
+def open_container(source: Source) -> Iterator[tuple[zipfile.ZipFile, IO[bytes]]]:
+    """A WACZ as a ZIP file, and the file that it lies in."""
+    with ExitStack() as stack:
+        file, _, _ = _opened(stack, source, source.members)
+        yield open_zip(_buffered(file), source.name), file
+
+
+def _opened(stack: ExitStack, source: Source, members: tuple[str, ...]) -> tuple[IO[bytes], int | None, bool]:
+    if not members:
+        return _outermost(stack, source)
+    outer, _, cheap = _opened(stack, source, members[:-1])
+    outer = _buffered(outer)
+    where = "/".join([source.path, *members[:-1]])
+    archive = stack.enter_context(open_zip(outer, where))
+    file, size, stored = open_member(archive, outer, members[-1], where)
+    return file, size, cheap and stored
+
+
+def _buffered(file: IO[bytes]) -> IO[bytes]:
+    return io.BufferedReader(file, 1 << 16) if isinstance(file, io.RawIOBase) else file
+
+
+def _outermost(stack: ExitStack, source: Source) -> tuple[IO[bytes], int | None, bool]:
+    path = source.path
+    if is_remote(path):
+        if not source.cache:
+            remote = stack.enter_context(open_url(path))
+            return cast(IO[bytes], remote), remote.size, False
+        path = cached(path, source.cache)
+    try:
+        file = stack.enter_context(Path(path).open("rb", buffering=0))
+        size = os.fstat(file.fileno()).st_size
+        if not file.seekable():
+            return cast(IO[bytes], file), None, False
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror or error}") from error
+    return cast(IO[bytes], file), size, True
+
+
+def cached(url: str, directory: str) -> str:
+    """The path of a local copy of `url` in `directory`, fetched when it isn't there yet.
+
+    The copy is written aside and renamed when it is whole. Raises SourceError.
+    """
+    name = url.partition("?")[0].rpartition("/")[2]
+    target = Path(directory) / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{name[-100:]}"
+    if target.exists():
+        return str(target)
+    aside = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open_url(url) as remote, aside.open("wb") as copy:
+            while block := remote.read(_COPY):
+                copy.write(block)
+        aside.replace(target)
+    except OSError as error:
+        raise SourceError(f"{target}: {error.strerror or error}: the cache can't be written") from error
+    finally:
+        aside.unlink(missing_ok=True)
+    return str(target)
+
+
+def read_small(path: str, limit: int = MAX_MANIFEST) -> bytes:
+    """All of a small local or remote file. SourceError when it is larger than `limit` bytes or can't be read."""
+    content = b""
+    try:
+        with cast(IO[bytes], open_url(path)) if is_remote(path) else Path(path).open("rb") as file:
+            while len(content) <= limit and (block := file.read(_COPY)):
+                content += block
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror or error}") from error
+    if len(content) > limit:
+        raise SourceError(f"{path}: larger than {limit} bytes")
+    return content

@@ -1,0 +1,179 @@
+"""WACZ: archives inside a ZIP file, read in place.
+
+Members are read where they lie: stored ones as a section of the file, deflated ones through zipfile's stream.
+Nothing is unpacked. Sources: WACZ 1.1.1 and Multi-WACZ (Webrecorder specifications), PKWARE's APPNOTE.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zipfile
+import zlib
+from pathlib import PurePosixPath
+from typing import IO, Any
+from urllib.parse import urljoin
+
+from ccrawl.archives.codecs import GZIP
+from ccrawl.errors import SourceError
+
+ZIP_START = (b"PK\x03\x04", b"PK\x05\x06")
+MAX_ENTRIES = 1_000_000
+MAX_DIRECTORY = 256 << 20
+MAX_DEPTH = 3
+MAX_MANIFEST = 16 << 20
+WARC_SUFFIXES = tuple(
+    f".{kind}{packed}"
+    for kind in ("warc", "arc", "wet", "wat")
+    for packed in ("", ".gz", ".zst", ".bz2", ".lz4")
+)
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_END = struct.Struct("<4s8xLL")
+
+
+class Section(io.RawIOBase):
+    """Bytes start to start+size of a seekable file, as a file."""
+
+    def __init__(self, file: IO[bytes], start: int, size: int) -> None:
+        super().__init__()
+        self._file = file
+        self._start = start
+        self.size = size
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        self._file.seek(self._start + self._at)
+        piece = self._file.read(max(0, min(len(buffer), self.size - self._at)))
+        buffer[: len(piece)] = piece
+        self._at += len(piece)
+        return len(piece)
+
+
+def open_zip(file: IO[bytes], name: str) -> zipfile.ZipFile:
+    """Open a ZIP for reading. SourceError when its directory is missing, damaged or absurdly large."""
+    try:
+        file.seek(0, io.SEEK_END)
+        size = file.tell()
+        file.seek(max(0, size - 66_000))
+        tail = file.read(66_000)
+        end = tail.rfind(b"PK\x05\x06")
+        if end >= 0 and len(tail) >= end + _END.size:
+            directory = _END.unpack_from(tail, end)[1]
+            if directory != 0xFFFFFFFF and directory > MAX_DIRECTORY:
+                raise SourceError(f"{name}: the ZIP directory of {directory} bytes is above {MAX_DIRECTORY}")
+        archive = zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, OSError, ValueError, struct.error, NotImplementedError, EOFError) as error:
+        raise SourceError(
+            f"{name}: the ZIP directory at the end of the file is missing or damaged ({error}); "
+            "the file was probably cut: fetch it again, or repair it with `zip -FF`"
+        ) from error
+    if len(archive.infolist()) > MAX_ENTRIES:
+        raise SourceError(f"{name}: {len(archive.infolist())} entries, at most {MAX_ENTRIES} are read")
+    return archive
+
+
+def warc_members(archive: zipfile.ZipFile) -> list[str]:
+    """Names of the WARC (and nested WACZ) members, sorted. Names that climb out of the archive are left out."""
+    found = set()
+    for entry in archive.infolist():
+        name = entry.filename
+        if entry.is_dir() or name.startswith("/") or ".." in PurePosixPath(name.replace("\\", "/")).parts:
+            continue
+        lowered = name.lower()
+        if lowered.endswith((*WARC_SUFFIXES, ".wacz")) or (
+            lowered.startswith("archive/") and _is_archive(archive, entry)
+        ):
+            found.add(name)
+    return sorted(found)
+
+
+def _is_archive(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bool:
+    """Whether a member under archive/ with a name of another kind is WARC by its bytes."""
+    try:
+        with archive.open(entry) as file:
+            start = file.read(4096)
+    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, zlib.error, EOFError):
+        return False
+    if start.startswith(GZIP.magic):
+        try:
+            start = GZIP.decoder().decompress(start, 64)
+        except GZIP.errors:
+            return False
+    return start.startswith((b"WARC/", b"filedesc:"))
+
+
+def open_member(
+    archive: zipfile.ZipFile, file: IO[bytes], name: str, where: str
+) -> tuple[IO[bytes], int, bool]:
+    """Open a member: (file, size in bytes, whether seeking in it is cheap)."""
+    try:
+        entry = archive.getinfo(name)
+        if entry.flag_bits & 1:
+            raise SourceError(f"{where}: the member {name} is encrypted")
+        if entry.compress_type == zipfile.ZIP_STORED:
+            start = entry.header_offset
+            file.seek(start)
+            magic, name_length, extra_length = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+            if magic != b"PK\x03\x04":
+                raise SourceError(f"{where}: the ZIP directory points to no member for {name}")
+            data = start + _LOCAL_HEADER.size + int(name_length) + int(extra_length)
+            section = Section(file, data, entry.file_size)
+            return section, entry.file_size, True  # type: ignore[return-value]
+        return archive.open(entry), entry.file_size, False
+    except KeyError as error:
+        raise SourceError(f"{where}: holds no member {name}") from error
+    except (
+        zipfile.BadZipFile,
+        OSError,
+        struct.error,
+        RuntimeError,
+        NotImplementedError,
+        zlib.error,
+    ) as error:
+        raise SourceError(f"{where}: the member {name} can't be read: {error}") from error
+
+
+def manifest_paths(text: bytes, base: str) -> list[str]:
+    """Paths or URLs of the WACZ files that a Multi-WACZ manifest (JSON) names, resolved against its own place.
+
+    SourceError when it isn't one.
+    """
+    try:
+        manifest = json.loads(text)
+        resources = manifest["resources"]
+        names = [resource.get("url") or resource["path"] for resource in resources]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise SourceError(
+            f"{base}: not a Multi-WACZ manifest: a JSON object with resources that have a path"
+        ) from error
+    folder = base.rpartition("/")[0]
+    resolved = []
+    for name in names:
+        if not isinstance(name, str) or not name.partition("?")[0].lower().endswith(".wacz"):
+            continue
+        if "://" in name:
+            if not name.lower().startswith(("http://", "https://", "s3://")):
+                raise SourceError(f"{base}: names {name[:100]!r}, which is no http, https or s3 URL")
+            resolved.append(name)
+        elif "://" in base:
+            resolved.append(urljoin(base, name))
+        elif name.startswith("/") or ".." in PurePosixPath(name).parts:
+            raise SourceError(f"{base}: names {name[:100]!r}, which lies outside its folder")
+        else:
+            resolved.append(f"{folder}/{name}" if folder else name)
+    return resolved
