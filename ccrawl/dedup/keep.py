@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ccrawl.dedup.groups import Groups, Ints
 from ccrawl.dedup.options import Keep
-from ccrawl.dedup.rows import Rows
+from ccrawl.dedup.rows import Rows, arrow_integers, numpy_integers
 
 
 def keep_first(groups: Groups, rows: Rows, rule: Keep) -> Groups:
@@ -42,16 +42,16 @@ def preference(members: Ints, rows: Rows, rule: Keep, labels: Ints | None = None
 
 
 def url_lengths(urls: Any) -> NDArray[Any]:
-    return np.asarray(pc.binary_length(urls))
+    return numpy_integers(pc.binary_length(urls))
 
 
 def url_ranks(urls: Any) -> NDArray[Any]:
     """The place of each URL in the order of their bytes, equal for equal URLs."""
     if not len(urls):
         return np.empty(0, np.uint64)
-    order = np.asarray(pc.array_sort_indices(urls))
-    ordered = urls.take(pa.array(order))
-    new = np.asarray(pc.not_equal(ordered[1:], ordered[:-1]).cast(pa.int8()))
+    order = numpy_integers(pc.array_sort_indices(urls)).astype(np.int64)
+    ordered = urls.take(arrow_integers(order))
+    new = numpy_integers(pc.not_equal(ordered[1:], ordered[:-1]).cast(pa.int8()))
     ranks = np.empty(len(urls), np.int64)
     ranks[order] = np.concatenate([[0], np.cumsum(new, dtype=np.int64)])
     return ranks

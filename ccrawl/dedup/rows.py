@@ -29,6 +29,7 @@ DIGEST_WORDS = (
     4  # SHA-256: no collision of it is known, so equal digests are equal texts without a second look
 )
 _BATCH_ROWS = 2048
+_PIECE = 1 << 20
 
 Notice = Callable[[str], None]
 
@@ -68,7 +69,7 @@ class Rows:
 
     def take_urls(self, rows: NDArray[np.int64]) -> Any:
         """The URLs of rows, as one pyarrow large_binary array."""
-        return self.urls.take(pa.array(rows)).combine_chunks()
+        return self.urls.take(arrow_integers(rows)).combine_chunks()
 
 
 def read_rows(sources: Sequence[Source], scratch: Scratch, notice: Notice) -> Rows:
@@ -103,6 +104,19 @@ def read_rows(sources: Sequence[Source], scratch: Scratch, notice: Notice) -> Ro
     )
 
 
+def arrow_integers(values: NDArray[np.int64]) -> Any:
+    """The values as a pyarrow array, without a copy. `pyarrow.array` would load pandas where it is there."""
+    values = np.ascontiguousarray(values, np.int64)
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])
+
+
+def numpy_integers(values: Any) -> NDArray[Any]:
+    """A pyarrow array of integers without nulls, as it is. `to_numpy` would load pandas where it is there."""
+    dtype = np.dtype(values.type.to_pandas_dtype())
+    _, content = values.buffers()
+    return np.frombuffer(content or b"", dtype)[values.offset : values.offset + len(values)]
+
+
 class SourceReader:
     """One open Parquet file. `why_recompute` is empty when its fingerprints can be used as they are."""
 
@@ -110,7 +124,9 @@ class SourceReader:
         self._source = source
         self._handle = source.open()
         try:
-            self._file = pq.ParquetFile(self._handle, pre_buffer=True)
+            # Far files are asked for all chunks of a row group at once; near ones are read piece by piece.
+            far = source.filesystem is not None
+            self._file = pq.ParquetFile(self._handle, pre_buffer=far, buffer_size=0 if far else _PIECE)
         except (pa.ArrowException, OSError) as error:
             raise SourceError(f"{source.name}: not a readable Parquet file ({_first_line(error)})") from error
         names = self._file.schema_arrow.names
@@ -137,7 +153,8 @@ class SourceReader:
         columns = ["url", "markdown"] + ([] if self.why_recompute else ["simhash"])
         with self._handle:
             try:
-                for batch in self._file.iter_batches(batch_size=_BATCH_ROWS, columns=columns):
+                # One column holds nearly all bytes, so threads, one a column, would only add work.
+                for batch in self._file.iter_batches(_BATCH_ROWS, columns=columns, use_threads=False):
                     yield self._measure(batch)
             except (pa.ArrowException, OSError) as error:
                 raise SourceError(f"{self._source.name}: damaged ({_first_line(error)})") from error
@@ -152,14 +169,13 @@ class SourceReader:
                 [simhash(str(t, "utf-8", "replace")) if len(t) else 0 for t in texts], np.uint64
             )
         else:
-            stored = batch.column("simhash").fill_null(0)
-            fingerprint = stored.to_numpy(zero_copy_only=False).astype(np.uint64)
+            fingerprint = numpy_integers(_filled(batch.column("simhash"), 0)).astype(np.uint64)
         fingerprint[length == 0] = 0
         return Batch(
             digest=np.frombuffer(digest, dtype=">u8").astype(np.uint64).reshape(-1, DIGEST_WORDS),
             length=length,
             fingerprint=fingerprint,
-            urls=_plain(batch.column("url")).fill_null(b""),
+            urls=_filled(_plain(batch.column("url")), b""),
         )
 
 
@@ -192,11 +208,13 @@ def _plain(column: Any) -> Any:
     return column.cast(pa.large_binary())
 
 
+def _filled(column: Any, value: bytes | int) -> Any:
+    return column.fill_null(value) if column.null_count else column
+
+
 def _slices(column: Any) -> list[memoryview]:
     """The bytes of each value, without copies; a null is empty."""
-    column = _plain(column)
-    if column.null_count:
-        column = column.fill_null(b"")
+    column = _filled(_plain(column), b"")
     if not len(column):
         return []
     _, offsets, content = column.buffers()

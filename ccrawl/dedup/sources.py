@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import fsspec
 import pyarrow as pa
 
 from ccrawl.errors import SourceError, UsageError
@@ -61,13 +61,10 @@ def _expand_local(path: str) -> list[Source]:
     elif target.is_dir():
         files = [file for file in target.rglob("*.parquet") if _visible(str(file.relative_to(target)))]
     elif _GLOB & set(path):
-        matches = [Path(match) for match in fsspec.filesystem("file").glob(path)]
+        matches = [Path(match) for match in glob(path, recursive=True)]  # noqa: PTH207: may be absolute
         files = [
             file for match in matches for file in (match.rglob("*.parquet") if match.is_dir() else [match])
         ]
-        here = Path.cwd()
-        if not target.is_absolute():
-            files = [file.relative_to(here) if file.is_relative_to(here) else file for file in files]
     else:
         raise SourceError(f"{path}: no such file or directory")
     if not files:
@@ -76,9 +73,11 @@ def _expand_local(path: str) -> list[Source]:
 
 
 def _expand_remote(path: str) -> list[Source]:
+    from fsspec.core import url_to_fs  # costs as much to load as numpy, and local files don't need it
+
     protocol = path.split("://", 1)[0]
     try:
-        filesystem, inner = fsspec.core.url_to_fs(path)
+        filesystem, inner = url_to_fs(path)
         if _GLOB & set(path) and protocol not in ("http", "https"):  # a "?" of an address is no pattern
             files = filesystem.glob(inner)
         elif PurePosixPath(inner).suffix == ".parquet" or protocol in ("http", "https"):
