@@ -17,8 +17,8 @@ The votes are Charikar's ("Similarity estimation techniques from rounding algori
 weights. Features are told apart by their hash: two different ones that share all 64 bits vote once, which
 a text of a million words meets with a probability of 3e-8.
 
-Measured in benchmarks of 800 words (5 KB): the hashing of the windows is half of the time, so everything
-before and after it is one pass of numpy over the code points or the hashes, not a loop over tokens.
+Measured on pages of 16 KB (benchmarks/text.py): cutting and hashing the windows, the one loop of Python, is
+half of the time; everything before and after it is numpy over characters or hashes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from xxhash import xxh3_64_intdigest
+from xxhash import xxh3_64_digest
 
 from ccrawl.text._ranges import UNSPACED, WORD
 from ccrawl.text.destinations import without_destinations
@@ -52,10 +52,9 @@ def simhash(markdown: str) -> int:
     hashes = _feature_hashes(tokens)
     votes = np.zeros(64, dtype=np.int64)
     for start in range(0, len(hashes), _BLOCK):
-        bits = np.unpackbits(hashes[start : start + _BLOCK].view(np.uint8), bitorder="little")
-        votes += bits.reshape(-1, 64).sum(axis=0, dtype=np.uint32)
-    bits = np.packbits(votes * 2 > len(hashes), bitorder="little")
-    return int.from_bytes(bits.tobytes(), "little") or 1
+        votes += _votes(hashes[start : start + _BLOCK])
+    majority = np.packbits(votes * 2 > len(hashes), bitorder="little")
+    return int.from_bytes(majority.tobytes(), "little") or 1
 
 
 def distance(one: int, other: int) -> int:
@@ -68,35 +67,58 @@ def _joined_tokens(text: str) -> bytes:
     pieces = []
     last = _SEPARATOR
     for start in range(0, len(text), _BLOCK):
-        code_points = np.frombuffer(
-            text[start : start + _BLOCK].encode("utf-32-le", "surrogatepass"), dtype="<u4"
-        )
-        classes = _classes()[code_points]
-        pieces.append(_spaced(code_points, classes, last))
-        last = int(classes[-1])
+        piece, last = _spaced(text[start : start + _BLOCK], last)
+        pieces.append(piece)
     return "".join(pieces).removeprefix(" ").encode()
 
 
-def _spaced(code_points: npt.NDArray[np.uint32], classes: npt.NDArray[np.uint8], last: int) -> str:
-    """The case-folded tokens, each that opens here behind a space; `last` is the class before the first."""
+def _spaced(text: str, last: int) -> tuple[str, int]:
+    """The case-folded tokens of a piece of text, each that opens here behind a space.
+
+    `last` is the class of the character before the piece; the class of its own last character is returned.
+    """
+    # 16 bits a character are enough for nearly every page, and half the work.
+    encoding, unit = "utf-16-le", "<u2"
+    encoded = text.encode(encoding, "surrogatepass")
+    if len(encoded) != 2 * len(text):
+        encoding, unit = "utf-32-le", "<u4"
+        encoded = text.encode(encoding, "surrogatepass")
+    characters = np.frombuffer(encoded, dtype=unit)
+    classes = _classes()[characters]
+    if classes.max() == _ALONE:
+        spaced = _with_spaces_between(characters, classes, last)
+        first = ""
+    else:
+        # Words alone: of each run of separators, the one before a word becomes its space.
+        word = classes.view(np.bool_)
+        kept = word.copy()
+        kept[:-1] |= word[1:]
+        spaced = characters[kept]
+        spaced[~word[kept]] = _SPACE
+        first = " " if word[0] and last != _WORD else ""
+    # Case comes last: a later Unicode may fold what was no letter in 14.0 to one, by then it is a space.
+    return first + spaced.tobytes().decode(encoding).casefold(), int(classes[-1])
+
+
+def _with_spaces_between(
+    characters: npt.NDArray[np.uint16 | np.uint32], classes: npt.NDArray[np.uint8], last: int
+) -> npt.NDArray[np.uint16 | np.uint32]:
+    """The characters of tokens, with a space before each that opens one."""
     kept = np.flatnonzero(classes)
-    if not len(kept):
-        return ""
-    # A kept character opens a token when it is one of its own, or when what stood before it (in the
-    # text, not among the kept) is no part of a word.
+    # A character opens a token when it is one of its own, or when what stood before it (in the text, not
+    # among the kept) is no part of a word.
     before = np.empty_like(classes)
     before[0] = last
     before[1:] = classes[:-1]
     opens = ((classes == _ALONE) | (before != _WORD))[kept]
     places = np.arange(len(kept)) + np.cumsum(opens)
-    spaced = np.full(int(places[-1]) + 1, _SPACE, dtype="<u4")
-    spaced[places] = code_points[kept]
-    # Case comes last: a later Unicode may fold what was no letter in 14.0 to one, by then it is a space.
-    return spaced.tobytes().decode("utf-32-le").casefold()
+    spaced = np.full(int(places[-1]) + 1, _SPACE, dtype=characters.dtype)
+    spaced[places] = characters[kept]
+    return spaced
 
 
 def _feature_hashes(tokens: bytes) -> npt.NDArray[np.uint64]:
-    """The distinct hashes of the windows of three tokens (of the tokens, when they are fewer)."""
+    """The distinct hashes of the windows of three tokens (of the tokens, when they are fewer), sorted."""
     gaps = np.flatnonzero(np.frombuffer(tokens, dtype=np.uint8) == _SPACE)
     width = 3 if len(gaps) >= 2 else 1
     starts = np.concatenate(([0], gaps + 1))
@@ -105,10 +127,26 @@ def _feature_hashes(tokens: bytes) -> npt.NDArray[np.uint64]:
     for block in range(0, len(ends), _BLOCK):
         first = starts[block : block + _BLOCK].tolist()
         last = ends[block : block + _BLOCK].tolist()
-        # A set is four times as fast as a sort (numpy.unique) for the thousand windows of a usual page.
-        hashes = {xxh3_64_intdigest(tokens[start:end]) for start, end in zip(first, last, strict=False)}
-        blocks.append(np.fromiter(hashes, dtype="<u8", count=len(hashes)))
-    return blocks[0] if len(blocks) == 1 else np.unique(np.concatenate(blocks))
+        digests = [xxh3_64_digest(tokens[start:end]) for start, end in zip(first, last, strict=False)]
+        # xxHash's canonical form is big-endian. Sorting tells features apart faster than a set does.
+        blocks.append(np.frombuffer(b"".join(digests), dtype=">u8").astype("<u8"))
+    hashes = np.concatenate(blocks)
+    hashes.sort()
+    distinct = np.ones(len(hashes), dtype=np.bool_)
+    np.not_equal(hashes[1:], hashes[:-1], out=distinct[1:])
+    return hashes[distinct]
+
+
+def _votes(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """How many of the hashes have each bit, least significant first."""
+    bits = np.unpackbits(hashes.view(np.uint8), bitorder="little").reshape(-1, 64)
+    # Eight counters of a byte each go in one 64-bit addition, and up to 255 votes they don't run over.
+    whole = len(bits) // 255
+    rows = bits.view(np.uint64)
+    groups = np.add.reduce(rows[: whole * 255].reshape(whole, 255, 8), axis=1).view(np.uint8)
+    rest = np.add.reduce(rows[whole * 255 :], axis=0).view(np.uint8)
+    votes: npt.NDArray[np.int64] = groups.sum(axis=0, dtype=np.int64) + rest
+    return votes
 
 
 @cache

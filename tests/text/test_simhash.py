@@ -120,7 +120,7 @@ def test_no_word_is_no_fingerprint(text: str) -> None:
 
 
 def test_bits_all_zero_are_stored_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ccrawl.text.simhash.xxh3_64_intdigest", lambda feature: 0)
+    monkeypatch.setattr("ccrawl.text.simhash.xxh3_64_digest", lambda feature: bytes(8))
     assert simhash("any text at all") == 1
 
 
