@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from ccrawl.archives.codings import GZIP_MAGIC, decode_body
+from ccrawl.archives.codings import GZIP_MAGIC, UnsupportedCoding, decode_body
 from ccrawl.archives.digests import Digest, digest_of, empty_value, parse_digest
 from ccrawl.archives.fields import host_of, parse_date, target_url
 from ccrawl.archives.framing import Record
 from ccrawl.archives.http import content_type_of, dechunk, parse_head
-from ccrawl.archives.media import HTML, may_be_page, media_type, page_type
-from ccrawl.errors import PageError
+from ccrawl.archives.media import HTML, XHTML, may_be_page, media_type, page_type
+from ccrawl.errors import PageError, PageTooLarge
 
 MAX_PAGE_BYTES = 16 << 20
 
@@ -138,6 +138,9 @@ TYPES = frozenset(
         "filedesc",
     ]
 )
+_NO_PAGE = ("empty", "not-html", UnsupportedCoding.cause)
+# Bytes of a coded body that are decoded to judge it.
+_JUDGED = 8 << 10
 # What crawlers store under the type response or resource that is no page of a site.
 _NO_PAGE_SCHEMES = ("dns:", "whois:", "filedesc:", "warcinfo:", "metadata:", "screenshot:")
 
@@ -157,8 +160,8 @@ def capture_of(record: Record, options: CaptureOptions, filename: str = "") -> C
     if not record.whole or (len(message.body) > options.max_page_bytes and not message.chunked):
         return "too-large"
     page = _page_type(message)
-    if page in ("empty", "not-html"):
-        return page
+    if page not in (HTML, XHTML):
+        return page if page in _NO_PAGE else "not-html"
     truncated = _truncated(record, message)
     if truncated and not options.truncated:
         return "truncated"
@@ -189,12 +192,22 @@ def _message(record: Record, options: CaptureOptions) -> _Message | str:
 
 
 def _page_type(message: _Message) -> str:
-    """HTML or XHTML, or the cause "empty" or "not-html". A coded body is judged when it is decoded."""
+    """HTML or XHTML, or the cause for which the body is no page."""
     body = message.body
-    if message.coded and body:
-        return media_type(message.content_type) or HTML
-    if message.chunked:
+    if message.chunked and body:
         body = dechunk(body) or body
+    if message.coded and body:
+        # Enough is decoded here to judge by; payload() decodes the rest when the page is wanted.
+        start = body[:_JUDGED]
+        try:
+            decoded = decode_body(start, message.coding, MAX_PAGE_BYTES)
+        except PageTooLarge:
+            decoded = start
+        except UnsupportedCoding as error:
+            return error.cause
+        if decoded is start or decoded == start:
+            return XHTML if media_type(message.content_type) == XHTML else HTML  # nothing to see yet
+        body = decoded
     if not body.strip():
         return "empty"
     return page_type(message.content_type, body) or "not-html"

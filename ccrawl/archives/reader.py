@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -20,6 +21,9 @@ from ccrawl.errors import SourceError
 _log = logging.getLogger("ccrawl.archives")
 # Members looked at for the format of a file whose beginning is damaged.
 _FORMAT_TRIALS = 100
+
+# Drafts of the format before 0.17: the version, the length and the fields in one line.
+_DRAFT = re.compile(rb"warc/0\.\d+[ \t]+\d+[ \t]", re.IGNORECASE)
 
 Keep = Callable[[Head], int]
 Feed = Callable[[Head], Callable[[bytes], object] | None]
@@ -107,14 +111,11 @@ def _format_of(window: Window, source: Source) -> Format:
             start = b""
             while len(start) < PIECE and (piece := members.more()):
                 start += piece
+                if _DRAFT.match(start):
+                    raise SourceError(f"{source.path}: WARC of a draft before 0.17, with heads of one line")
                 if (format := sniff_format(start)) is not None:
                     return format
         except Broken:
             if not members.resync(lambda piece: sniff_format(piece) is not None):
                 break
-    start = window.read_at(0, 64)
-    if start[:5].lower() == b"warc/":
-        raise SourceError(
-            f"{source.path}: WARC of a draft before 0.17, whose heads are one line, isn't supported"
-        )
     raise SourceError(f"{source.path}: no WARC or ARC record was found in it")
