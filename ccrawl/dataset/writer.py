@@ -135,7 +135,7 @@ class ShardWriter:
         if not self._pending:
             return
         with self._reporting():
-            self._parquet.write_table(_table(self._pending), row_group_size=len(self._pending))
+            self._parquet.write_table(table_of(self._pending), row_group_size=len(self._pending))
         self._rows += len(self._pending)
         self._pending.clear()
         self._pending_bytes = 0
@@ -151,21 +151,22 @@ class ShardWriter:
             ) from error
 
 
-def _table(rows: Sequence[Row]) -> pa.Table:
+def table_of(rows: Sequence[Row]) -> pa.Table:
+    """The rows as an Arrow table of the dataset's schema."""
     schema = arrow_schema()
-    columns = zip(*rows, strict=True)
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
     arrays = [pa.array(values, type=field.type) for field, values in zip(schema, columns, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _aside(path: Path) -> Path:
+def aside(path: Path) -> Path:
     """A name beside `path` that no other process uses."""
     return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
 
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace `path` by `content` so that a reader, or a power cut, sees the old or the new file."""
-    temporary = _aside(path)
+    temporary = aside(path)
     try:
         with temporary.open("xb") as file:
             file.write(content)

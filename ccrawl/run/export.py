@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field, replace
-from multiprocessing.context import BaseContext
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
-
-from pebble import ProcessExpired, ProcessFuture
 
 from ccrawl import __version__
 from ccrawl.archives import Source
@@ -30,7 +28,7 @@ from ccrawl.run.events import (
 )
 from ccrawl.run.guard import cause_of_death
 from ccrawl.run.options import ExportOptions
-from ccrawl.run.processes import Worker, worker_context
+from ccrawl.run.processes import Worker, WorkerDied, worker_context
 from ccrawl.run.shard import ShardReport, ShardTask, export_shard_process
 from ccrawl.run.sources import fingerprint
 
@@ -160,8 +158,8 @@ class _Run:
         self._workers = workers
         self._strict = strict
         self._listen = listener
-        self._context: BaseContext = worker_context()
-        self._running: dict[ProcessFuture[ShardReport], _Running] = {}
+        self._context: ForkServerContext = worker_context()
+        self._running: dict[Connection, _Running] = {}
         self._tries: dict[int, _Tries] = {}
         self._finished = Progress()
         self._done = 0
@@ -180,9 +178,9 @@ class _Run:
             while waiting or self._running:
                 while waiting and self._busy() + max(1, waiting[0].converters) <= self._workers:
                     self._start(waiting.popleft())
-                wait(self._running, timeout=_POLL, return_when=FIRST_COMPLETED)
-                for future in [future for future in self._running if future.done()]:
-                    again = self._settle(future)
+                over = wait(list(self._running), timeout=_POLL)
+                for connection in [connection for connection in self._running if connection in over]:
+                    again = self._settle(self._running.pop(connection))
                     if again is not None:
                         waiting.append(again)
                 progress = sum((running.board.read() for running in self._running.values()), self._finished)
@@ -197,17 +195,16 @@ class _Run:
     def _start(self, task: ShardTask) -> None:
         board = Board(self._context)
         worker = Worker(self._context, export_shard_process, task, board)
-        self._running[worker.future] = _Running(task, board, worker)
+        self._running[worker.connection] = _Running(task, board, worker)
 
-    def _settle(self, future: ProcessFuture[ShardReport]) -> ShardTask | None:
+    def _settle(self, running: _Running) -> ShardTask | None:
         """Take a shard's result; returns the task when it is to be done again."""
-        running = self._running.pop(future)
         task = running.task
         tries = self._tries.setdefault(task.number, _Tries())
         try:
-            report = future.result()
-        except ProcessExpired as death:
-            return self._after_death(running, tries, death.exitcode)
+            report = running.worker.result()
+        except WorkerDied as death:
+            return self._after_death(running, tries, death.exit_code)
         except SourceError as error:
             tries.errors += 1
             if tries.errors > 1 or self._strict:

@@ -12,9 +12,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import BaseContext
-
-from pebble import ProcessExpired
+from multiprocessing.context import ForkServerContext
 
 from ccrawl.run.board import NO_PAGE, Board
 from ccrawl.run.convert import Outcome, Page
@@ -35,7 +33,7 @@ Batch = list[Page]
 class _Converter:
     """A converter process and the batch it has."""
 
-    def __init__(self, context: BaseContext, options: ExportOptions) -> None:
+    def __init__(self, context: ForkServerContext, options: ExportOptions) -> None:
         self.batch: Batch = []
         self.sequence = -1
         self._board = Board(context)
@@ -62,10 +60,8 @@ class _Converter:
 
     def autopsy(self) -> tuple[int, str]:
         """After a death: index of the page it was on (or NO_PAGE) and the cause."""
-        error = self._worker.future.exception()
-        code = error.exitcode if isinstance(error, ProcessExpired) else None
         self.connection.close()
-        return self._board.current_page, cause_of_death(code)
+        return self._board.current_page, cause_of_death(self._worker.exit_code())
 
     def stop(self) -> None:
         """End the process; idle ones end by the end of file."""
@@ -95,7 +91,7 @@ class FanOut:
     """Converts pages in `workers` processes. `cpu_seconds` is what they have spent so far."""
 
     def __init__(
-        self, context: BaseContext, workers: int, options: ExportOptions, suspects: Iterable[int]
+        self, context: ForkServerContext, workers: int, options: ExportOptions, suspects: Iterable[int]
     ) -> None:
         self.cpu_seconds = 0.0
         self._context = context

@@ -1,34 +1,42 @@
-"""Starting worker processes: each its own, from a fork server that has the imports done.
+"""Worker processes: each its own, started from a fork server that has the imports done.
 
 A process a shard (and a converter) rather than a pool: the workers of a pool share one task queue, and a
-worker killed while it holds that queue's lock stalls all others. Here each has a pipe to its parent and
-nothing else in common; a death is an end of file. pebble starts, watches and stops them.
+worker killed while it holds that queue's lock stalls all others. Here each has a pipe to whoever started it,
+and nothing else in common with the others; a death is an end of file.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
-import secrets
 import signal
 import threading
 import time
+import traceback
 from collections.abc import Callable
-from multiprocessing.context import BaseContext
-from typing import Generic, ParamSpec, TypeVar
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext
+from typing import Any, Generic, ParamSpec, TypeVar
 
-from pebble import ProcessFuture, concurrent
-
+from ccrawl.errors import CcrawlError
 from ccrawl.run.guard import limit_process
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _PARENT_POLL = 0.5  # seconds
-_STOP_PATIENCE = 2.0  # seconds
+_STOP_PATIENCE = 2.0  # seconds that a process has to heed SIGTERM
 
 
-def worker_context() -> BaseContext:
+class WorkerDied(Exception):
+    """A worker process ended without a result. `exit_code` is negative for a signal."""
+
+    def __init__(self, exit_code: int | None) -> None:
+        super().__init__(f"ended with {exit_code}")
+        self.exit_code = exit_code
+
+
+def worker_context() -> ForkServerContext:
     """The fork server's context. Heavy imports are done once, in the server, not in each worker."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["ccrawl.run.preload"])
@@ -36,28 +44,55 @@ def worker_context() -> BaseContext:
 
 
 class Worker(Generic[T]):
-    """A function running in a process of its own.
-
-    `future` raises what the function raised, or pebble.ProcessExpired with `exitcode` when the process died.
-    """
+    """A function running in a process of its own. `connection` turns readable when it is over."""
 
     def __init__(
-        self, context: BaseContext, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+        self, context: ForkServerContext, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
     ) -> None:
-        self._name = f"ccrawl-{function.__name__}-{secrets.token_hex(8)}"
-        run = concurrent.process(daemon=False, mp_context=context, name=self._name)(function)
-        self.future: ProcessFuture[T] = run(*args, **kwargs)
+        self.connection, theirs = context.Pipe(duplex=False)
+        # Not a daemon: those may not start processes, and a shard's process starts converters.
+        self._process = context.Process(target=_run, args=(theirs, function, args, kwargs))
+        self._process.start()
+        theirs.close()  # so that the process's death is an end of file here
+
+    def result(self) -> T:
+        """What the function returned; waits for it. Raises what it raised, or WorkerDied."""
+        try:
+            returned, value = self.connection.recv()
+        except (EOFError, OSError):
+            self._process.join()
+            raise WorkerDied(self._process.exitcode) from None
+        finally:
+            self.connection.close()
+        self._process.join()
+        if not returned:
+            raise value
+        result: T = value
+        return result
+
+    def exit_code(self) -> int | None:
+        """The exit code of a process that has ended, or is about to."""
+        self._process.join(_STOP_PATIENCE)
+        return self._process.exitcode
 
     def stop(self) -> None:
         """End the process and wait until it is gone."""
-        # Not by cancelling the future: that races with a death of the process, in a thread of pebble's.
-        for process in multiprocessing.active_children():
-            if process.name == self._name:
-                process.terminate()
-                process.join(_STOP_PATIENCE)
-                if process.is_alive():
-                    process.kill()
-                    process.join(_STOP_PATIENCE)
+        self._process.terminate()
+        self._process.join(_STOP_PATIENCE)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        self.connection.close()
+
+
+def _run(connection: Connection, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    try:
+        answer = (True, function(*args, **kwargs))
+    except Exception as error:
+        if not isinstance(error, CcrawlError):  # a bug: tell where, since the traceback stays here
+            error.add_note(traceback.format_exc())
+        answer = (False, error)
+    connection.send(answer)
 
 
 def become_worker(worker_memory: int) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import asdict, dataclass
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
-
-from pebble import ProcessExpired, ProcessFuture
 
 from ccrawl.archives import Source, find_sources
 from ccrawl.dataset.ledger import MANIFEST, ShardEntry
@@ -18,6 +16,7 @@ from ccrawl.dataset.verify.faults import Fault
 from ccrawl.dataset.verify.files import check_file
 from ccrawl.dataset.writer import TEMPORARY_SUFFIX
 from ccrawl.errors import UsageError
+from ccrawl.run.processes import Worker, WorkerDied, worker_context
 
 OnShard = Callable[[int, int, str], None]  # shards done, shards in all, the file just done
 
@@ -186,31 +185,29 @@ _NO_ROWS = ("file-missing", "unreadable", "schema", "utf-8")
 
 def _side_by_side(tasks: Sequence[_Task], workers: int) -> Iterable[tuple[_Task, list[Fault]]]:
     """Check shards in processes of their own: a file that crashes its reader costs one shard."""
-    from ccrawl.run.processes import Worker, worker_context
-
     context = worker_context()
     waiting = list(reversed(tasks))
-    running: dict[ProcessFuture[list[Fault]], tuple[_Task, Worker[list[Fault]]]] = {}
+    running: dict[Connection, tuple[_Task, Worker[list[Fault]]]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < workers:
                 task = waiting.pop()
                 worker = Worker(context, _check_shard, task)
-                running[worker.future] = (task, worker)
-            wait(running, return_when=FIRST_COMPLETED)
-            for future in [future for future in running if future.done()]:
-                task, _ = running.pop(future)
-                yield task, _result(future, task.entry.file)
+                running[worker.connection] = (task, worker)
+            over = wait(list(running))
+            for connection in [connection for connection in running if connection in over]:
+                task, worker = running.pop(connection)
+                yield task, _result(worker, task.entry.file)
     finally:
         for _, worker in running.values():
             worker.stop()
 
 
-def _result(future: ProcessFuture[list[Fault]], file: str) -> list[Fault]:
+def _result(worker: Worker[list[Fault]], file: str) -> list[Fault]:
     try:
-        return future.result()
-    except ProcessExpired as death:
-        return [Fault("unreadable", file, f"its reader ended with code {death.exitcode}", shard=file)]
+        return worker.result()
+    except WorkerDied as death:
+        return [Fault("unreadable", file, f"its reader ended with code {death.exit_code}", shard=file)]
 
 
 def _ranges(numbers: Iterable[int]) -> str:
