@@ -124,3 +124,11 @@ def test_loading_the_model_says_nothing() -> None:
     code = f"from ccrawl.text.language import detect; assert detect({ENGLISH!r}).code == 'eng'"
     result = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, check=True)
     assert result.stdout == b"" and result.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("code", "iso639_3"),
+    [("eng", "eng"), ("en", "eng"), ("DE", "deu"), ("zh", "zho"), ("xx", None), ("", None)],
+)
+def test_codes_of_two_and_three_letters_are_known(code: str, iso639_3: str | None) -> None:
+    assert language.iso639_3(code) == iso639_3
