@@ -1,0 +1,48 @@
+"""From what a user writes after --dedup-index to an open index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from ccrawl.errors import UsageError
+from ccrawl.index.types import DedupIndex
+
+_MISSING = "{what} needs a package that is not installed: pip install 'ccrawl[{extra}]'"
+
+
+def open_index(location: str, *, create: bool = True) -> DedupIndex:
+    """Open the index at a path, a `file:` URL, or a `redis://` or `rediss://` URL.
+
+    Raises UsageError for a location that names no store (or, without `create`, a folder that isn't there),
+    IndexFailure when the store can't be reached or is something else.
+    """
+    scheme, colon, _ = location.partition(":")
+    if colon and scheme.lower() in ("redis", "rediss"):
+        try:
+            from ccrawl.index.redis_store import RedisIndex
+        except ImportError as error:
+            raise UsageError(_MISSING.format(what=scheme, extra="redis")) from error
+        return RedisIndex(location)
+    path = local_path(location)
+    if not create and not path.exists():
+        raise UsageError(f"{path}: no dedupe index is there")
+    try:
+        from ccrawl.index.embedded import EmbeddedIndex
+    except ImportError as error:
+        raise UsageError(_MISSING.format(what="an index in a folder", extra="index")) from error
+    return EmbeddedIndex(path, create=create)
+
+
+def local_path(location: str) -> Path:
+    """The folder that a path or `file:` URL names."""
+    if location.lower().startswith("file:"):
+        parts = urlsplit(location)
+        if parts.netloc not in ("", "localhost"):
+            raise UsageError(
+                f"{location}: a file: URL names a folder of this machine, as in file:///data/index"
+            )
+        return Path(unquote(parts.path))
+    if "://" in location:
+        raise UsageError(f"{location}: an index is a folder, a file: URL, redis:// or rediss://")
+    return Path(location)

@@ -1,0 +1,168 @@
+"""Keys and values of the Redis index: Browsertrix Crawler's layout, and what we keep beside it.
+
+Browsertrix's keys (its state.ts, 1.14):
+
+    h:CRAWL            hash     digest -> "SLOT DATE URL SIZE"
+    h:CRAWL:counts     hash     totalUrls, dupeUrls, conservedSize, totalCrawlSize
+    c:CRAWL:wacz       list     {"filename", "hash", "size"}; the position is the SLOT
+    uncommittedcrawls  set      crawls in progress
+    allcrawls          set      committed crawls
+    canceledcrawls     set      committed crawls marked for removal
+    alldupes           hash     digest -> crawl of the first copy
+    allcounts          hash     sums of the counters, estimatedRedundantSize, redundantUrls
+    src:d              set      names of the files taken in
+    rev:DIGEST:s|c     hash     crawl -> bytes and number of revisits whose original is not known yet
+
+A digest is bare lower-case SHA-256 hex. Ours, which Browsertrix does not look at:
+
+    ccrawl:lock        string   held by whoever commits, imports, cancels or removes
+    ccrawl:runs        hash     open run -> token
+    ccrawl:sees:RUN    hash     crawl -> how many slots it had when the run began
+    ccrawl:staged      set      open runs whose data is complete
+    ccrawl:merging     string   JSON, the `Merge` under way: whoever locks next finishes it
+    ccrawl:revisits    hash     digest -> JSON sizes, the revisits of that merge
+    ccrawl:removing    set      crawls being taken out: whoever locks next finishes it
+    ccrawl:order       hash     crawl -> number of its commit
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from dataclasses import dataclass
+
+from ccrawl.index.types import Counts, EntryTuple, Key, Package
+
+ALL_DUPES, ALL_CRAWLS, ALL_COUNTS = "alldupes", "allcrawls", "allcounts"
+UNCOMMITTED, CANCELED, DONE = "uncommittedcrawls", "canceledcrawls", "src:d"
+LOCK, RUNS, STAGED = "ccrawl:lock", "ccrawl:runs", "ccrawl:staged"
+MERGING, REVISITS, REMOVING, ORDER = "ccrawl:merging", "ccrawl:revisits", "ccrawl:removing", "ccrawl:order"
+
+_SHA256 = 4
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DATE = re.compile(r"[1-9]\d{13}(?:\d{3})?")
+# What stands for a date that isn't known: Browsertrix pads what is missing to this.
+_NO_DATE = "00000101000000"
+
+_COUNTERS = {
+    "total": "totalUrls",
+    "duplicates": "dupeUrls",
+    "conserved": "conservedSize",
+    "size": "totalCrawlSize",
+}
+
+
+def hashes(crawl: str) -> str:
+    return f"h:{crawl}"
+
+
+def counters(crawl: str) -> str:
+    return f"h:{crawl}:counts"
+
+
+def slots(crawl: str) -> str:
+    return f"c:{crawl}:wacz"
+
+
+def sees(run: str) -> str:
+    return f"ccrawl:sees:{run}"
+
+
+def field_of(key: Key) -> str | None:
+    """The field for a key; None for a digest that isn't SHA-256: the layout has no place for it."""
+    return key[1:].hex() if key[0] == _SHA256 else None
+
+
+def is_field(field: str) -> bool:
+    """Whether a field is a SHA-256 digest. Indexes made from CDXJ of other tools hold SHA-1 in Base32 too."""
+    return _DIGEST.fullmatch(field) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A field's value, readable and usable."""
+
+    slot: int
+    date: str
+    url: str
+    size: int
+
+
+def write_value(slot: int, entry: EntryTuple) -> str:
+    """`SLOT DATE URL SIZE`, with blanks in the URL as %20: readers split at blanks."""
+    _, date, url, size = entry
+    return f"{slot} {date or _NO_DATE} {url.replace(' ', '%20')} {max(1, size)}"
+
+
+def read_value(text: str | None) -> Value | None:
+    """None for what is missing, malformed or of size 0: Browsertrix takes those as no duplicate, too."""
+    if not text:
+        return None
+    head, _, size = text.rpartition(" ")
+    slot, _, rest = head.partition(" ")
+    date, _, url = rest.partition(" ")
+    if not (slot.isdecimal() and size.isdecimal() and date.isdecimal() and url) or int(size) <= 0:
+        return None
+    return Value(int(slot), date if _DATE.fullmatch(date) else "", url, int(size))
+
+
+def counts_fields(counts: Counts) -> dict[str, int]:
+    """Counts as the four fields."""
+    return {name: getattr(counts, field) for field, name in _COUNTERS.items()}
+
+
+def read_counts(fields: dict[str, str]) -> Counts:
+    """Counts from a counters hash; fields that are missing or no number are 0."""
+    values = {}
+    for field, name in _COUNTERS.items():
+        text = fields.get(name, "0")
+        values[field] = int(text) if text.lstrip("-").isdecimal() else 0
+    return Counts(**values)
+
+
+def write_package(package: Package) -> str:
+    """A slot's JSON; what is not known is left out."""
+    return json.dumps(
+        {name: value for name, value in dataclasses.asdict(package).items() if value is not None}
+    )
+
+
+def read_package(text: str) -> Package | None:
+    """A slot's package, None when the JSON isn't one."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or not isinstance(found.get("filename"), str):
+        return None
+    size = found.get("size")
+    return Package(found["filename"], found.get("hash"), size if isinstance(size, int) else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A merge under way, with all that another process needs to finish it.
+
+    slot, package: None for a run's commit
+    copies: lines of the package that are no revisits; large, large_bytes: of those, the ones longer than
+    REVISIT_COST, and their bytes above it
+    """
+
+    crawl: str
+    slot: int | None = None
+    package: Package | None = None
+    copies: int = 0
+    revisits: int = 0
+    large: int = 0
+    large_bytes: int = 0
+
+    def to_json(self) -> str:
+        return json.dumps(dataclasses.asdict(self))
+
+    @staticmethod
+    def from_json(text: str) -> Merge:
+        values = json.loads(text)
+        if values["package"] is not None:
+            values["package"] = Package(**values["package"])
+        return Merge(**values)

@@ -1,0 +1,410 @@
+"""The shared index: a Redis or Kvrocks server, in the layout of `redis_layout`.
+
+Whoever changes what is committed holds `ccrawl:lock`, a lease that is renewed while work goes on. Work that
+takes more than one step is written down first (`ccrawl:merging`, `ccrawl:removing`), every step can be done
+twice, and the last one is a transaction that moves the counters and deletes the note: whoever takes the lock
+after a crash finishes what stands there. Browsertrix does not know the lock; its own commits use HSETNX as
+ours do, so that none overwrites another's first copies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from urllib.parse import urlsplit
+
+import redis
+from redis.exceptions import LockError, RedisError
+
+from ccrawl.errors import UsageError
+from ccrawl.index import redis_layout as layout
+from ccrawl.index.redis_merge import Lease, finish_merge, finish_removal
+from ccrawl.index.redis_verify import recount
+from ccrawl.index.types import (
+    REVISIT_COST,
+    Counts,
+    Crawl,
+    EntryTuple,
+    IndexFailure,
+    Key,
+    Original,
+    Package,
+    RevisitTuple,
+    Stats,
+    check_run_id,
+)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# Commands sent in one go.
+BATCH = 1000
+_LEASE = 60.0  # seconds
+
+# Registers a run together with what it sees. One script, since a commit may come in between otherwise.
+_BEGIN = """
+local run, token = ARGV[1], ARGV[2]
+if redis.call('SISMEMBER', 'allcrawls', run) == 1 then return 'committed' end
+local known = redis.call('HGET', 'ccrawl:runs', run)
+if redis.call('SISMEMBER', 'uncommittedcrawls', run) == 1 then
+  if known then return known end
+  return 'foreign'
+end
+redis.call('DEL', 'ccrawl:sees:' .. run, 'h:' .. run, 'h:' .. run .. ':counts')
+for _, crawl in ipairs(redis.call('SMEMBERS', 'allcrawls')) do
+  redis.call('HSET', 'ccrawl:sees:' .. run, crawl, redis.call('LLEN', 'c:' .. crawl .. ':wacz'))
+end
+redis.call('HSET', 'ccrawl:runs', run, token)
+redis.call('SADD', 'uncommittedcrawls', run)
+return token
+"""
+
+
+def _reported(
+    method: Callable[Concatenate[Any, P], T],
+) -> Callable[Concatenate[Any, P], T]:
+    """Errors of the client as IndexFailure, with the server's name and without its password."""
+
+    @functools.wraps(method)
+    def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(self, *args, **kwargs)
+        except (RedisError, OSError) as error:
+            raise IndexFailure(f"{self.location}: {error}") from error
+
+    return call
+
+
+def without_password(url: str) -> str:
+    """A Redis URL without user name and password."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def connect(url: str) -> redis.Redis:
+    """A client of the server; nothing is sent yet. UsageError for a URL that can't be read."""
+    try:
+        return redis.Redis.from_url(
+            url, decode_responses=True, encoding_errors="surrogateescape", socket_connect_timeout=10
+        )
+    except ValueError as error:
+        raise UsageError(f"{without_password(url)}: not a Redis URL ({error})") from error
+
+
+class RedisIndex:
+    """See `DedupIndex`."""
+
+    algorithm = "sha256"
+
+    def __init__(self, url: str) -> None:
+        self.location = without_password(url)
+        self._url = url
+        self._redis: Any = connect(url)  # untyped: the client's stubs mix answers with awaitables
+        self._ping()
+
+    @_reported
+    def _ping(self) -> None:
+        self._redis.ping()
+
+    # Runs.
+
+    @_reported
+    def begin(self, run: str) -> str:
+        check_run_id(run)
+        with self._locked():
+            token: str = self._redis.eval(_BEGIN, 0, run, secrets.token_hex(16))
+        if token == "committed":  # noqa: S105
+            raise UsageError(f"{self.location}: run {run} is committed; take another id, or remove it first")
+        if token == "foreign":  # noqa: S105
+            raise UsageError(f"{self.location}: {run} is another program's crawl in progress")
+        return token
+
+    @_reported
+    def view(self, run: str) -> RedisView:
+        self._open(run)
+        return RedisView(self._url, run)
+
+    @_reported
+    def stage(self, run: str, entries: Iterable[EntryTuple], counts: Counts) -> None:
+        self._open(run)
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.srem(layout.STAGED, run)  # it stands for data that is whole
+        pipe.delete(layout.hashes(run), layout.counters(run))
+        pipe.execute()
+        self._put(run, 0, entries)
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hset(layout.counters(run), mapping=layout.counts_fields(counts.check()))
+        pipe.sadd(layout.STAGED, run)
+        pipe.execute()
+
+    @_reported
+    def commit(self, run: str) -> Crawl:
+        with self._locked() as lease:
+            if not self._redis.sismember(layout.ALL_CRAWLS, run):
+                open_here = self._redis.hexists(layout.RUNS, run)
+                if not self._redis.sismember(layout.UNCOMMITTED, run) or (
+                    open_here and not self._redis.sismember(layout.STAGED, run)
+                ):
+                    raise UsageError(f"{self.location}: there is no finished run {run} to commit")
+                self._merge(layout.Merge(run), lease)
+        return self._committed(run)
+
+    @_reported
+    def cancel(self, run: str) -> bool:
+        with self._locked():
+            if self._redis.sismember(layout.ALL_CRAWLS, run):
+                raise UsageError(
+                    f"{self.location}: run {run} is committed; `ccrawl index remove` takes it out"
+                )
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.srem(layout.UNCOMMITTED, run)
+            pipe.srem(layout.STAGED, run)
+            pipe.hdel(layout.RUNS, run)
+            pipe.delete(*_keys_of(run))
+            return bool(pipe.execute()[0])
+
+    # Packages and crawls.
+
+    @_reported
+    def has_package(self, filename: str) -> bool:
+        return bool(self._redis.sismember(layout.DONE, filename))
+
+    @_reported
+    def add_package(
+        self,
+        crawl: str,
+        package: Package,
+        entries: Iterable[EntryTuple],
+        revisits: Iterable[RevisitTuple] = (),
+    ) -> None:
+        with self._locked() as lease:
+            if self._redis.sismember(layout.DONE, package.filename):
+                return
+            if self._redis.sismember(layout.UNCOMMITTED, crawl):
+                raise UsageError(f"{self.location}: {crawl} is a run in progress; commit or cancel it first")
+            slot = self._slot(crawl, package)
+            copies, large, large_bytes = self._put(crawl, slot, entries, lease)
+            seen = self._put_revisits(revisits, lease)
+            self._merge(layout.Merge(crawl, slot, package, copies, seen, large, large_bytes), lease)
+
+    @_reported
+    def remove(self, crawls: Sequence[str], *, force: bool = False) -> None:
+        with self._locked() as lease:
+            for crawl in crawls:
+                if not self._redis.sismember(layout.ALL_CRAWLS, crawl):
+                    raise UsageError(f"{self.location}: no committed crawl {crawl}")
+                for run in () if force else self._redis.hkeys(layout.RUNS):
+                    if self._redis.hexists(layout.sees(run), crawl):
+                        raise UsageError(
+                            f"{self.location}: the open run {run} sees {crawl}; "
+                            "commit or cancel it first, or use --force"
+                        )
+            if crawls:
+                self._redis.sadd(layout.REMOVING, *crawls)
+                finish_removal(self._redis, lease)
+
+    @_reported
+    def crawls(self) -> list[Crawl]:
+        found = {run: Crawl(run, "open") for run in self._redis.smembers(layout.UNCOMMITTED)}
+        for run in self._redis.smembers(layout.STAGED) & found.keys():
+            found[run] = Crawl(run, "staged", self._counts(run))
+        for crawl in self._redis.smembers(layout.ALL_CRAWLS):
+            found[crawl] = self._committed(crawl)
+        return [found[crawl] for crawl in sorted(found)]
+
+    @_reported
+    def stats(self) -> Stats:
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.scard(layout.ALL_CRAWLS)
+        pipe.scard(layout.UNCOMMITTED)
+        pipe.hlen(layout.ALL_DUPES)
+        pipe.hgetall(layout.ALL_COUNTS)
+        crawls, unfinished, unique, fields = pipe.execute()
+        counts = layout.read_counts(fields)
+        return Stats(crawls, unfinished, unique, counts.total - counts.duplicates - unique, counts)
+
+    @_reported
+    def verify(self) -> list[str]:
+        return recount(self._redis)
+
+    @_reported
+    def compact(self) -> None:
+        """Finishes or removes what interrupted commands left; the server looks after its own space."""
+        with self._locked():
+            for run in self._redis.hkeys(layout.RUNS):
+                if not self._redis.sismember(layout.UNCOMMITTED, run):
+                    self._redis.hdel(layout.RUNS, run)
+                    self._redis.delete(layout.sees(run))
+
+    def close(self) -> None:
+        self._redis.close()
+
+    def __enter__(self) -> RedisIndex:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Steps.
+
+    def _open(self, run: str) -> None:
+        if not self._redis.hexists(layout.RUNS, check_run_id(run)):
+            raise IndexFailure(f"{self.location}: run {run} is not open (was it cancelled?)")
+
+    def _counts(self, crawl: str) -> Counts:
+        return layout.read_counts(self._redis.hgetall(layout.counters(crawl)))
+
+    def _committed(self, crawl: str) -> Crawl:
+        packages = map(layout.read_package, self._redis.lrange(layout.slots(crawl), 0, -1))
+        return Crawl(
+            crawl,
+            "committed",
+            self._counts(crawl),
+            packages=tuple(package for package in packages if package is not None),
+        )
+
+    def _put(
+        self, crawl: str, slot: int, entries: Iterable[EntryTuple], lease: Lease | None = None
+    ) -> tuple[int, int, int]:
+        """Write first copies into a crawl's hash. Returns how many copies there were, how many of them are
+        long, and the bytes of those above REVISIT_COST."""
+        copies = large = large_bytes = 0
+        rows = iter(entries)
+        name = layout.hashes(crawl)
+        while batch := list(islice(rows, BATCH)):
+            pipe = self._redis.pipeline(transaction=False)
+            for entry in batch:
+                field = layout.field_of(entry[0])
+                if field is None:
+                    continue
+                pipe.hsetnx(name, field, layout.write_value(slot, entry))
+                copies += 1
+                if entry[3] > REVISIT_COST:
+                    large += 1
+                    large_bytes += entry[3] - REVISIT_COST
+            pipe.execute()
+            if lease:
+                lease.renew()
+        return copies, large, large_bytes
+
+    def _put_revisits(self, revisits: Iterable[RevisitTuple], lease: Lease) -> int:
+        """Write down a package's revisits; returns how many there are. They come sorted by key."""
+        self._redis.delete(layout.REVISITS)
+        rows = iter(revisits)
+        seen = 0
+        sizes: dict[str, list[int]] = {}
+        while batch := list(islice(rows, BATCH)):
+            for key, size in batch:
+                field = layout.field_of(key)
+                if field is not None:
+                    seen += 1
+                    sizes.setdefault(field, []).append(size)
+            *whole, _ = sizes or [""]  # the last digest may go on in the next batch
+            self._flush_revisits({field: sizes.pop(field) for field in whole})
+            lease.renew()
+        self._flush_revisits(sizes)
+        return seen
+
+    def _flush_revisits(self, sizes: dict[str, list[int]]) -> None:
+        if sizes:
+            self._redis.hset(
+                layout.REVISITS, mapping={field: ",".join(map(str, each)) for field, each in sizes.items()}
+            )
+
+    def _slot(self, crawl: str, package: Package) -> int:
+        """The slot of a package in its crawl's list; what an interrupted import left there goes."""
+        for slot, text in enumerate(self._redis.lrange(layout.slots(crawl), 0, -1)):
+            known = layout.read_package(text)
+            if known is not None and known.filename == package.filename:
+                self._clear_slot(crawl, slot)
+                return slot
+        placeholder = layout.write_package(Package(package.filename))
+        return int(self._redis.rpush(layout.slots(crawl), placeholder)) - 1
+
+    def _clear_slot(self, crawl: str, slot: int) -> None:
+        start = f"{slot} "
+        stale = [
+            field
+            for field, value in self._redis.hscan_iter(layout.hashes(crawl), count=BATCH)
+            if value.startswith(start)
+        ]
+        for at in range(0, len(stale), BATCH):
+            fields = stale[at : at + BATCH]
+            owners = self._redis.hmget(layout.ALL_DUPES, fields)
+            gone = [field for field, owner in zip(fields, owners, strict=True) if owner != crawl]
+            if gone:
+                self._redis.hdel(layout.hashes(crawl), *gone)
+
+    def _merge(self, merge: layout.Merge, lease: Lease) -> None:
+        self._redis.set(layout.MERGING, merge.to_json())
+        finish_merge(self._redis, lease)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[Lease]:
+        """Hold the lock, after finishing what a process that died has begun."""
+        lock = self._redis.lock(layout.LOCK, timeout=_LEASE, sleep=0.05, thread_local=False)
+        lock.acquire()
+        lease = Lease(lock, _LEASE)
+        try:
+            finish_merge(self._redis, lease)
+            finish_removal(self._redis, lease)
+            yield lease
+        finally:
+            with contextlib.suppress(LockError):  # the lease ran out: it is someone else's by now
+                lock.release()
+
+
+class RedisView:
+    """What a run sees of a server: first copies of crawls that were committed when it began, in slots that
+    were there. Others are no originals, whatever commits in the meantime. See `View`."""
+
+    algorithms: tuple[str, ...] = ("sha256",)
+
+    def __init__(self, url: str, run: str) -> None:
+        self.location = without_password(url)
+        self._redis: Any = connect(url)
+        self._slots: dict[str, int] = {}
+        self._load(run)
+
+    @_reported
+    def _load(self, run: str) -> None:
+        self._slots = {crawl: int(count) for crawl, count in self._redis.hgetall(layout.sees(run)).items()}
+        if not self._slots:
+            self.algorithms = ()
+
+    @_reported
+    def find(self, keys: Sequence[Key]) -> list[Original | None]:
+        found: list[Original | None] = [None] * len(keys)
+        places = {at: field for at, key in enumerate(keys) if (field := layout.field_of(key)) is not None}
+        if not places or not self._slots:
+            return found
+        owners: dict[str, list[int]] = {}
+        answers = self._redis.hmget(layout.ALL_DUPES, list(places.values()))
+        for at, crawl in zip(places, answers, strict=True):
+            if crawl in self._slots:
+                owners.setdefault(crawl, []).append(at)
+        if not owners:
+            return found
+        pipe = self._redis.pipeline(transaction=False)
+        for crawl, at_crawl in owners.items():
+            pipe.hmget(layout.hashes(crawl), [places[at] for at in at_crawl])
+        for (crawl, at_crawl), texts in zip(owners.items(), pipe.execute(), strict=True):
+            for at, text in zip(at_crawl, texts, strict=True):
+                value = layout.read_value(text)
+                if value is not None and value.slot < max(1, self._slots[crawl]):
+                    found[at] = Original(crawl, value.slot, value.date, value.url, value.size)
+        return found
+
+    def close(self) -> None:
+        self._redis.close()
+
+
+def _keys_of(crawl: str) -> tuple[str, ...]:
+    return layout.hashes(crawl), layout.counters(crawl), layout.slots(crawl), layout.sees(crawl)
