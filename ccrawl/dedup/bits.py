@@ -6,6 +6,7 @@ blocks takes one shift a block; an arbitrary order of bits is cheaper by one tab
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -34,6 +35,16 @@ class BitOrder:
             inverse[source] = target
         self._forward = _Mover(self.sources)
         self._backward = _Mover(tuple(inverse))
+
+    def then(self, after: BitOrder) -> BitOrder:
+        """The order that takes words of this order to `after`, where both are orders of the same words."""
+        place = {source: target for target, source in enumerate(self.sources)}
+        return BitOrder([place[source] for source in after.sources])
+
+    def shared_top(self, other: BitOrder) -> int:
+        """How many bits both orders have in the same places, counted from the top."""
+        pairs = zip(reversed(self.sources), reversed(other.sources), strict=True)
+        return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     def apply(self, words: Words) -> Words:
         """The words in the new order; a new array of the same length."""

@@ -9,6 +9,7 @@ plan.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -19,6 +20,7 @@ from ccrawl.dedup.plan import choose, key_masks
 
 MOST_DISTANCE = 16
 _CHUNK = 1 << 17
+_PIECE = 1 << 12  # words that are sorted at once where the top bits are in order
 _TILE = 1 << 21  # pairs compared at once where all are: 16 MiB
 _HOT = 128  # members under one key from which a bucket is searched by itself
 _SAMPLE = 1 << 16
@@ -54,7 +56,7 @@ def choose_tables(words: Words, distance: int) -> tuple[list[int], BitOrder]:
     masks, blocks = key_masks(plan, weights) if plan.segments else ([], [])
     if not masks or 0 in masks:  # an empty key selects nothing: fewer bits vary than there are blocks
         return [], BitOrder(range(BITS))
-    return masks, BitOrder([bit for block in blocks for bit in block])
+    return masks, BitOrder([bit for block in reversed(blocks) for bit in block])
 
 
 def bit_weights(words: Words) -> list[float]:
@@ -96,11 +98,32 @@ def scan_sorted(words: Words, key_bits: int, distance: int) -> Iterator[tuple[Wo
 
 
 def _search_tables(words: Words, distance: int, masks: list[int]) -> Iterator[tuple[Words, Words]]:
+    order, moved = BitOrder(range(BITS)), words
+    ordered = bool((words[1:] > words[:-1]).all())
     for table, mask in enumerate(masks):
-        order = key_on_top(mask)
-        moved = order.apply(words)
-        moved.sort()
+        before, order = order, key_on_top(mask)
+        shared = order.shared_top(before) if ordered else 0
+        moved = sort_moved(moved, before.then(order), shared)
+        ordered = True
         yield from search_table(moved, masks, table, order, distance)
+
+
+def sort_moved(words: Words, order: BitOrder, shared: int) -> Words:
+    """The words in another order of bits, sorted; they are sorted, and their `shared` top bits stay where
+    they are.
+
+    Words that differ in those bits need no comparing, so the sort is one of many short pieces, which stay in
+    the cache: at ten million, half the time of sorting the whole for sixteen bits that stay.
+    """
+    if shared == BITS:
+        return words
+    moved = order.apply(words)
+    low = np.uint64(BITS - shared)
+    targets = np.arange(_PIECE, len(words), _PIECE) if shared else np.empty(0, np.int64)
+    bounds = [0, *np.searchsorted(words, words[targets] >> low << low).tolist(), len(words)]
+    for start, end in itertools.pairwise(bounds):
+        moved[start:end].sort()
+    return moved
 
 
 def _reorder_mask(mask: int, order: BitOrder) -> int:

@@ -111,7 +111,8 @@ def _block_counts(errors: int) -> range:
 def key_masks(plan: Plan, weights: Sequence[float]) -> tuple[list[int], list[list[int]]]:
     """The plan's keys as bit masks, for bits that hold `weights` of information each (0 to 1).
 
-    Returns the mask of each table, in the order in which they are searched, and the bits of each block. Every
+    Returns the mask of each table, in the order in which they are searched, and the bits of each block.
+    Tables that follow each other share leading blocks, so that each is nearly sorted by the one before. Every
     block gets its share of the information, not of the bits: sixteen bits that are the same in most
     fingerprints are spread over the blocks, and no key is made of them alone.
     """
@@ -129,19 +130,20 @@ def key_masks(plan: Plan, weights: Sequence[float]) -> tuple[list[int], list[lis
 def _deal(weights: Sequence[float], targets: Sequence[float]) -> list[list[int]]:
     """Deals bits to blocks so that the weight of each block comes near its target.
 
-    Even weights give runs of neighbouring bits, which move with one shift; others go heaviest first to the
-    block that lacks most.
+    Even weights give runs of neighbouring bits from the top, which move with one shift; others go heaviest
+    first to the block that lacks most.
     """
     total, wanted = sum(weights), sum(targets)
     blocks: list[list[int]] = [[] for _ in targets]
     if min(weights) > 0.9:
         place, reached = 0, 0.0
         bounds = list(itertools.accumulate(target * total / wanted for target in targets))
-        for bit, weight in enumerate(weights):
+        for bit in reversed(range(BITS)):
+            weight = weights[bit]
             reached += weight
             while place + 1 < len(targets) and reached - weight / 2 > bounds[place]:
                 place += 1
-            blocks[place].append(bit)
+            blocks[place].insert(0, bit)
         return blocks
     lacks = [target * total / wanted for target in targets]
     for bit in sorted(range(BITS), key=lambda bit: (-weights[bit], bit)):

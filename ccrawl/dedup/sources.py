@@ -61,7 +61,7 @@ def _expand_local(path: str) -> list[Source]:
     elif target.is_dir():
         files = [file for file in target.rglob("*.parquet") if _visible(str(file.relative_to(target)))]
     elif _GLOB & set(path):
-        matches = [Path(match) for match in glob(path, recursive=True)]  # noqa: PTH207: may be absolute
+        matches = [Path(match) for match in glob(path, recursive=True)]  # noqa: PTH207
         files = [
             file for match in matches for file in (match.rglob("*.parquet") if match.is_dir() else [match])
         ]
