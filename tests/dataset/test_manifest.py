@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import datasets
 
@@ -69,6 +69,7 @@ def test_one_file_for_two_shards_is_refused(tmp_path: Path) -> None:
         read_manifest(tmp_path)
 
 
+FUZZ = settings(deadline=None)  # the machine may be busy
 ENTRY = ShardEntry(
     number=0,
     source="a.warc.gz",
@@ -89,6 +90,7 @@ JSON = st.recursive(
 )
 
 
+@FUZZ
 @given(where=st.integers(0, 200), value=JSON)
 def test_any_value_anywhere_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, where: int, value: Any
@@ -113,6 +115,7 @@ def test_any_value_anywhere_is_read_or_refused(
         pass
 
 
+@FUZZ
 @given(st.binary(max_size=200))
 def test_any_bytes_are_refused_in_one_line(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     folder = tmp_path_factory.getbasetemp()

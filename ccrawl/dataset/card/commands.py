@@ -1,0 +1,118 @@
+"""The commands and programs that a card shows: how to make the dataset again, and how to read it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from ccrawl.dataset.card.escape import one_line, python_string
+from ccrawl.dataset.card.facts import Facts
+from ccrawl.dataset.card.front_matter import config_name
+from ccrawl.dataset.manifest import crawl_of
+from ccrawl.run.options import ExportOptions
+
+_SOURCES_SHOWN = 6
+_MANY = "SOURCE..."
+# Options whose flag is not their own name with dashes.
+_FLAGS = {"languages": "lang", "min_language_confidence": "min-lang-confidence"}
+
+
+def export_commands(facts: Facts, folder: str) -> list[str]:
+    """One `ccrawl export` command a crawl, as typed in a shell where the archives are."""
+    options = dict(facts.manifest.options)
+    commands = []
+    for crawl in facts.crawls:
+        sources = [shard.source for shard in facts.manifest.shards if crawl_of(shard.file) == crawl.name]
+        shown = sources if len(sources) <= _SOURCES_SHOWN else []
+        words = ["ccrawl", "export", *(shown or [_MANY]), "--out", folder]
+        words += _flags({**options, "crawl": crawl.name})
+        quoted = (word if word == _MANY else shlex.quote(one_line(word)) for word in words)
+        commands.append(" ".join(quoted))
+    return commands
+
+
+def _flags(options: dict[str, Any]) -> list[str]:
+    """Command-line flags for the options that are not the defaults."""
+    defaults = asdict(ExportOptions())
+    words = []
+    for name, value in options.items():
+        value = tuple(value) if isinstance(value, list) else value
+        if value == defaults.get(name) or value is None:
+            continue
+        flag = "--" + _FLAGS.get(name, name.replace("_", "-"))
+        if value is True:
+            words.append(flag)
+        elif isinstance(value, tuple):
+            words += [flag, ",".join(map(str, value))]
+        else:
+            words += [flag, str(value)]
+    return words
+
+
+class Snippet(NamedTuple):
+    """A program for a reader of Parquet, complete as it stands."""
+
+    title: str
+    code: str
+
+
+def snippets(facts: Facts, folder: str, repo: str | None) -> list[Snippet]:
+    """How to load the dataset: from the hub when it has a place there, else from its folder."""
+    place = f"hf://datasets/{repo}" if repo else f"./{folder}"
+    name = python_string(repo or place)
+    crawl = python_string(config_name(facts.crawls[0].name) if facts.crawls else "default")
+    files = f"{place}/data/*/*.parquet"
+    data = python_string(f"{place}/data")
+    spark = [
+        "from pyspark.sql import SparkSession",
+        "",
+        "spark = SparkSession.builder.getOrCreate()",
+        f"pages = spark.read.parquet({data})",
+        'pages.groupBy("crawl", "language").count().show()',
+    ]
+    if repo:  # Spark reads no hub by itself
+        spark[0] = f"from huggingface_hub import snapshot_download\n{spark[0]}"
+        spark[3] = (
+            f'folder = snapshot_download({name}, repo_type="dataset")\n'
+            'pages = spark.read.parquet(folder + "/data")'
+        )
+    return [
+        _snippet(
+            "datasets",
+            "from datasets import load_dataset",
+            "",
+            f'pages = load_dataset({name}, split="train")',
+            f'one_crawl = load_dataset({name}, {crawl}, split="train", streaming=True)',
+            "print(pages, next(iter(one_crawl), None))",
+        ),
+        _snippet(
+            "DuckDB",
+            "import duckdb",
+            "",
+            f"files = {python_string(files)}",
+            'pages = "read_parquet(?, hive_partitioning = true)"',
+            'query = f"select language, count(*) as pages from {pages} group by all order by pages desc"',
+            "print(duckdb.sql(query, params=[files]))",
+        ),
+        _snippet(
+            "Polars",
+            "import polars",
+            "",
+            f"pages = polars.scan_parquet({python_string(files)}, hive_partitioning=True)",
+            'print(pages.group_by("host").len().sort("len", "host", descending=True).head(10).collect())',
+        ),
+        _snippet(
+            "pandas",
+            "import pandas",
+            "",
+            'columns = ["url", "title", "language", "simhash"]',
+            f'pages = pandas.read_parquet({data}, columns=columns, dtype_backend="pyarrow")',
+            "print(pages.head())",
+        ),
+        _snippet("Spark", *spark),
+    ]
+
+
+def _snippet(title: str, *lines: str) -> Snippet:
+    return Snippet(title, "\n".join(lines))

@@ -1,0 +1,232 @@
+"""The sections of a card, each from the facts to Markdown. Those that hold its figures are in numbers.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ccrawl.cli.units import count, size
+from ccrawl.dataset.card import numbers
+from ccrawl.dataset.card.commands import export_commands, snippets
+from ccrawl.dataset.card.escape import code, inline, json_in_fence, one_line
+from ccrawl.dataset.card.front_matter import config_name
+from ccrawl.dataset.card.parts import Card, bytes_of, fence, section, table
+from ccrawl.dataset.schema import COLUMNS
+
+_EXAMPLE_CHARACTERS = 700
+_TYPES = {"double": "float64"}
+
+
+def sections(card: Card) -> dict[str, str]:
+    """Every section by name, in the order of the default template."""
+    return {
+        "name": inline(card.name),
+        "description": _description(card),
+        "glance": _glance(card),
+        "columns": _columns(),
+        "example": _example(card),
+        "load": _load(card),
+        "layout": _layout(card),
+        "made": _made(card),
+        "funnel": numbers.funnel(card),
+        "duplicates": numbers.duplicates(card),
+        "bytes": numbers.bytes(card),
+        "languages": numbers.languages(card),
+        "lengths": numbers.lengths(card),
+        "hosts": numbers.hosts(card),
+        "dates": numbers.dates(card),
+        "estimate": numbers.estimate(card),
+        "limits": _LIMITS,
+        "terms": _terms(card),
+        "citation": _citation(card),
+    }
+
+
+def _description(card: Card) -> str:
+    if card.options.description:
+        return inline(card.options.description)
+    facts = card.facts
+    crawls = ", ".join(code(crawl.name) for crawl in facts.crawls) or "no crawl"
+    return (
+        f"{count(facts.rows, 'web page')} as Markdown, from {count(facts.shards, 'shard')} of {crawls}: "
+        "the main content of each page, with its URL, language and title, a 64-bit fingerprint of the text, "
+        "and the place of its record in the archive."
+    )
+
+
+def _glance(card: Card) -> str:
+    facts = card.facts
+    dates = facts.first_date
+    if facts.last_date != facts.first_date:
+        dates += f" to {facts.last_date}"
+    languages = sum(1 for language, _ in facts.languages if language)
+    rows = [
+        ("Rows", f"{facts.rows:,}"),
+        ("Crawls", f"{len(facts.crawls):,}"),
+        ("Shards", f"{facts.shards:,}"),
+        ("Captured", inline(dates)),
+        ("Languages", f"{languages:,}"),
+        ("Hosts", f"{facts.hosts:,}"),
+        ("Markdown", bytes_of(facts.markdown_bytes)),
+        ("Parquet", bytes_of(facts.file_bytes)),
+    ]
+    return section("At a glance", table(rows[0], [row for row in rows[1:] if row[1]]))
+
+
+def _made(card: Card) -> str:
+    facts = card.facts
+    wanted = facts.manifest.options.get("languages")
+    steps = [
+        "Web archives were read record by record; HTML responses with status 200 are pages.",
+        "Pages that are byte-identical to an earlier one of their shard were dropped before they were parsed."
+        if facts.manifest.options.get("dedup_digest")
+        else "No page was dropped for being a copy of another.",
+        "Each page was decoded as browsers decode it, and its main content written as Markdown by "
+        f"{_names(facts.extractors)}. Pages without text make no row.",
+        "The language was detected from the text"
+        + (
+            f"; pages in other languages than {_names(map(str, wanted))}, or less sure, were dropped."
+            if isinstance(wanted, list) and wanted
+            else "."
+        ),
+        f"The text was fingerprinted with simhash, definition {_names(facts.simhashes)}.",
+    ]
+    options = [
+        (code(name, in_table=True), code(_shown(value), 80, in_table=True))
+        for name, value in facts.manifest.options.items()
+    ]
+    commands = export_commands(facts, card.folder)
+    return section(
+        "How it was made",
+        f"With ccrawl {code(facts.manifest.version)}. The same command gives the same bytes on any machine:",
+        fence("sh", commands) if commands else "",
+        "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)),
+        table(["option", "value"], options),
+    )
+
+
+def _columns() -> str:
+    rows = [
+        (code(column.name, in_table=True), _TYPES.get(column.type, column.type), inline(column.meaning))
+        for column in COLUMNS
+    ]
+    return section(
+        "Columns",
+        "The first twelve are the public open-markdown-v3 layout, name for name and type for type.",
+        table(["column", "type", "meaning"], rows),
+    )
+
+
+def _example(card: Card) -> str:
+    row = card.facts.example
+    if row is None:
+        return ""
+    values: dict[str, object] = row._asdict()
+    shortened = len(row.markdown) > _EXAMPLE_CHARACTERS
+    if shortened:
+        values["markdown"] = row.markdown[:_EXAMPLE_CHARACTERS] + "…"
+    for name in ("url", "title"):
+        values[name] = one_line(str(values[name]), 300)
+    return section(
+        "An example row",
+        "Its Markdown is cut here, not in the file." if shortened else "",
+        fence("json", [json_in_fence(values)]),
+    )
+
+
+def _layout(card: Card) -> str:
+    facts = card.facts
+    tree = ["README.md", "manifest.json       every shard with its source, counts, size and SHA-256", "data/"]
+    for crawl in facts.crawls:
+        tree.append(f"  crawl={one_line(crawl.name)}/")
+        tree.append(
+            f"    NNNNNN.parquet  {count(crawl.shards, 'file')}, {count(crawl.rows, 'row')}, a file a shard"
+        )
+    rows = [
+        (
+            code(config_name(crawl.name), in_table=True),
+            "train",
+            f"{crawl.rows:,}",
+            f"{crawl.shards:,}",
+            size(crawl.file_bytes),
+        )
+        for crawl in facts.crawls
+    ]
+    rows.insert(
+        0,
+        (
+            code("default", in_table=True),
+            "train",
+            f"{facts.rows:,}",
+            f"{facts.shards:,}",
+            size(facts.file_bytes),
+        ),
+    )
+    return section(
+        "Files and splits",
+        "One split, `train`; a configuration for each crawl, and `default` for all of them. Rows stand in "
+        "the order of their records. "
+        "There is no test split: pages of one site would be on both sides of it.",
+        fence("text", tree),
+        table(["configuration", "split", "rows", "files", "Parquet"], rows),
+    )
+
+
+def _load(card: Card) -> str:
+    parts = []
+    for snippet in snippets(card.facts, card.folder, card.options.repo):
+        parts += [f"{snippet.title}:", fence("python", [snippet.code])]
+    return section("How to load it", *parts)
+
+
+_LIMITS = """\
+## Known limits
+
+- The text is what a program took for the main content. Some pages keep a menu or a cookie notice, some lose a
+  paragraph; text that scripts fetch after loading is not in the archive.
+- Languages are detected, not declared. Short texts, names, code and closely related languages are told apart
+  badly; `language_confidence` says how sure the detector was.
+- Pages were not filtered for quality, truth, adult content or personal data. A web crawl is no fair sample of
+  people, languages or opinions.
+- Near duplicates across shards are in the dataset unless the section on duplicates says otherwise.
+"""
+
+
+def _terms(card: Card) -> str:
+    options = card.options
+    asked = (
+        f"Write to {inline(options.contact)} to have a page removed; name its URL or `doc_id`."
+        if options.contact
+        else "To have a page removed, write to whoever publishes this dataset; name its URL or `doc_id`."
+    )
+    common_crawl = any(crawl.name.startswith("CC-MAIN-") for crawl in card.facts.crawls)
+    return section(
+        "Terms of use and removal",
+        "The pages belong to those who wrote them, under the terms of the sites that they come from. "
+        "This dataset gives no right to them; its licence covers the compilation only.",
+        "The archives are Common Crawl's, whose [terms of use](https://commoncrawl.org/terms-of-use) apply."
+        if common_crawl
+        else "",
+        asked,
+    )
+
+
+def _citation(card: Card) -> str:
+    year = card.facts.last_date[:4]
+    title = "".join(character for character in one_line(card.name) if character not in "{}\\%#$&~^_`")
+    lines = ["@misc{dataset,", f"  title = {{{title}}},"]
+    lines += [f"  year = {{{year}}},"] if year.isdigit() else []
+    lines += [f"  howpublished = {{\\url{{{card.options.repo}}}}},"] if card.options.repo else []
+    lines += [f"  note = {{Made with ccrawl {one_line(card.facts.manifest.version)}}}", "}"]
+    return section("Citation", fence("bibtex", lines))
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(code(name) for name in names) or "–"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "all"
+    return "none" if value is None else str(value)
