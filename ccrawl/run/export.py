@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ccrawl import __version__
 from ccrawl.archives import Source
@@ -17,6 +19,7 @@ from ccrawl.dataset.ledger import Counts, FailedShard, Failure, FailureLog, Ledg
 from ccrawl.dataset.writer import remove_leftovers
 from ccrawl.errors import CcrawlError, OutputError, SourceError
 from ccrawl.run.board import NO_PAGE, Board, Progress
+from ccrawl.run.duplicate_list import collect_duplicates
 from ccrawl.run.events import (
     Listener,
     RunProgress,
@@ -27,10 +30,14 @@ from ccrawl.run.events import (
     ignore,
 )
 from ccrawl.run.guard import cause_of_death
+from ccrawl.run.indexed import IndexReport, IndexRun, duplicates_file
 from ccrawl.run.options import ExportOptions
 from ccrawl.run.processes import Worker, WorkerDied, worker_context
 from ccrawl.run.shard import ShardReport, ShardTask, export_shard_process
 from ccrawl.run.sources import fingerprint
+
+if TYPE_CHECKING:
+    from ccrawl.index import DedupIndex
 
 _POLL = 0.1  # seconds between two looks at the boards
 _DEATHS = 3  # of one shard's process without a page to blame, before the shard is given up
@@ -49,6 +56,7 @@ class ExportReport:
     failures: int  # lines of failures.jsonl
     seconds: float
     cpu_seconds: float
+    index: IndexReport | None = None  # with a dedupe index
 
     @property
     def complete(self) -> bool:
@@ -64,21 +72,50 @@ def run_export(
     workers: int,
     overwrite: bool = False,
     strict: bool = False,
+    index: str | None = None,
+    commit: bool = True,
+    duplicates: Path | None = None,
     listener: Listener = ignore,
 ) -> ExportReport:
     """Export `sources` (numbered as they come) into `directory`.
+
+    `index` is the location of a dedupe index; the run is committed there when all shards are done, unless not
+    `commit`. `duplicates` is a Parquet file for the list of what was dropped.
 
     Raises UsageError and OutputError before any work is done, OutputError when the disk fails, and, with
     `strict`, the first failed shard's error. Other failures are in the report.
     """
     started = time.monotonic()
-    with Ledger.open(directory, options.for_manifest(), __version__, overwrite=overwrite) as ledger:
+    options = replace(options, dedup_index=index is not None)
+    listing = duplicates is not None
+    with (
+        Ledger.open(directory, options.for_manifest(), __version__, overwrite=overwrite) as ledger,
+        _opened(index) as opened,
+    ):
         remove_leftovers(directory)
         fingerprints = {number: fingerprint(source) for number, source in enumerate(sources)}
-        tasks = [
-            ShardTask(number, source, directory / shard_file(options.crawl, number), options)
+        index_run = IndexRun.join(opened, index, directory, overwrite=overwrite) if opened and index else None
+        done = [
+            number
             for number, source in enumerate(sources)
-            if not ledger.is_done(number, source.name, fingerprints[number])
+            if ledger.is_done(number, source.name, fingerprints[number])
+            and (index_run is None or index_run.has_files(number))
+            and (not listing or duplicates_file(directory, number).exists())
+        ]
+        left = sorted(set(range(len(sources))) - set(done))
+        for number in left:
+            ledger.shards.pop(number, None)
+        use = index_run.begin(left, options.crawl, len(sources)) if index_run else None
+        tasks = [
+            ShardTask(
+                number,
+                sources[number],
+                directory / shard_file(options.crawl, number),
+                options,
+                index=use,
+                files=directory if listing or use else None,
+            )
+            for number in left
         ]
         _refuse_strangers(ledger, len(sources))
         failures = FailureLog(directory, keep=ledger.shards)
@@ -97,6 +134,10 @@ def run_export(
         finally:
             ledger.save()
             remove_leftovers(directory)  # of shards that were stopped
+        if duplicates is not None:
+            collect_duplicates(
+                (duplicates_file(directory, number) for number in sorted(ledger.shards)), duplicates
+            )
         return ExportReport(
             directory=directory,
             shards=len(ledger.shards),
@@ -107,7 +148,26 @@ def run_export(
             failures=failures.count,
             seconds=time.monotonic() - started,
             cpu_seconds=run.cpu_seconds,
+            index=_finish(index_run, ledger, commit) if index_run else None,
         )
+
+
+@contextlib.contextmanager
+def _opened(index: str | None) -> Iterator[DedupIndex | None]:
+    if index is None:
+        yield None
+        return
+    from ccrawl.index import open_index
+
+    with open_index(index) as opened:
+        yield opened
+
+
+def _finish(index_run: IndexRun, ledger: Ledger, commit: bool) -> IndexReport | None:
+    """Commit the run when every shard is done; the same command again does the others first."""
+    if ledger.failed:
+        return index_run.unfinished()
+    return index_run.finish(ledger.shards, commit=commit)
 
 
 def _refuse_strangers(ledger: Ledger, shards: int) -> None:

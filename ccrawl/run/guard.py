@@ -7,8 +7,10 @@ process a little later. Whoever started the process sees SIGPROF as exit code an
 
 from __future__ import annotations
 
+import re
 import resource
 import signal
+from pathlib import Path
 from types import FrameType
 
 from ccrawl.run.board import NO_PAGE, Board
@@ -34,14 +36,27 @@ def _ring(_signal: int, _frame: FrameType | None) -> None:
 def limit_process(worker_memory: int) -> None:
     """Prepare this process for converting pages: the alarm's handler and a bound on its memory.
 
-    The bound is on private writable memory (RLIMIT_DATA). Passing it raises MemoryError in Python and makes
-    C libraries fail, which costs the page or at worst the process.
+    The bound is on private writable memory (RLIMIT_DATA) beyond what the process has at its start: Arrow's
+    allocator reserves a GiB with its first byte. Passing it raises MemoryError in Python and makes C
+    libraries fail, which costs the page or at worst the process.
     """
     signal.signal(signal.SIGALRM, _ring)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    soft = worker_memory if hard == resource.RLIM_INFINITY else min(worker_memory, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+    soft = _private_memory() + worker_memory
+    resource.setrlimit(
+        resource.RLIMIT_DATA, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard)
+    )
+
+
+def _private_memory() -> int:
+    """Bytes of private writable memory that this process has mapped; 0 where the system does not tell."""
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        return 0
+    found = re.search(r"^VmData:\s+(\d+) kB", status, re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0
 
 
 def convert_guarded(page: Page, options: ExportOptions, board: Board) -> Outcome:

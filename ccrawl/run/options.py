@@ -15,6 +15,8 @@ class ExportOptions:
 
     extractor: str = "main"
     dedup_digest: bool = False
+    dedup_index: bool = False  # drop what an index knows; which one is the run's business, not the dataset's
+    dedup_min_bytes: int = 0  # smaller bodies are never duplicates
     languages: tuple[str, ...] = ()  # ISO 639-3; empty: every language
     min_language_confidence: float = 0.8  # counts only where `languages` are asked for
     limit: int | None = None  # pages of each shard

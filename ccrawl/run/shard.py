@@ -16,9 +16,10 @@ from ccrawl.dataset.writer import ShardWriter, WrittenFile
 from ccrawl.html.extractors import get_extractor
 from ccrawl.run.board import Board
 from ccrawl.run.convert import EMPTY, OTHER_LANGUAGE, Outcome, Page
-from ccrawl.run.duplicates import DigestFilter
+from ccrawl.run.duplicates import DuplicateFilter
 from ccrawl.run.fanout import FanOut
 from ccrawl.run.guard import convert_guarded, set_aside
+from ccrawl.run.indexed import IndexUse, filter_of, write_files
 from ccrawl.run.options import ExportOptions
 from ccrawl.run.processes import become_worker, worker_context
 from ccrawl.text import simhash
@@ -40,6 +41,8 @@ class ShardTask:
     ignored: Mapping[int, str] = field(
         default_factory=dict
     )  # pages set aside by earlier tries: index -> cause
+    index: IndexUse | None = None
+    files: Path | None = None  # the dataset's folder, when the shard is to leave what it dropped and found
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,12 @@ def export_shard(task: ShardTask, board: Board) -> ShardReport:
         options=CaptureOptions(max_page_bytes=options.max_page_bytes, limit=options.limit),
         tally=tally,
     )
-    duplicates = DigestFilter(task.source.name) if options.dedup_digest else None
+    duplicates = filter_of(
+        task.source.name,
+        dedup_digest=options.dedup_digest,
+        min_bytes=options.dedup_min_bytes,
+        use=task.index,
+    )
     account = _Account(task, tally, duplicates, board)
     pages = duplicates.pages(captures) if duplicates else _numbered(captures, task.source.name)
     pages = account.pages(pages)
@@ -91,6 +99,8 @@ def export_shard(task: ShardTask, board: Board) -> ShardReport:
                 writer.write(outcome.row)
         counts = account.counts()
         counts.check()
+        if duplicates and task.files:
+            write_files(task.files, task.number, duplicates, entries=task.index is not None)
         written = writer.finish(_footer(task, counts))
     cpu = time.process_time() - cpu_started + (fan_out.cpu_seconds if fan_out else 0.0)
     return ShardReport(task.number, written, counts, account.failures(), time.monotonic() - started, cpu)
@@ -115,7 +125,7 @@ def _footer(task: ShardTask, counts: Counts) -> dict[str, str]:
 
 
 _FOOTER_COUNTS = (
-    *("records", "pages", "rows", "duplicates", "duplicates_with_row"),
+    *("records", "pages", "rows", "duplicates", "duplicates_with_row", "duplicates_indexed"),
     *("empty", "other_language", "skipped", "failed"),
 )
 
@@ -127,7 +137,9 @@ def _json(value: object) -> str:
 class _Account:
     """Keeps count of a shard while it streams, and publishes it on the board."""
 
-    def __init__(self, task: ShardTask, tally: Tally, duplicates: DigestFilter | None, board: Board) -> None:
+    def __init__(
+        self, task: ShardTask, tally: Tally, duplicates: DuplicateFilter | None, board: Board
+    ) -> None:
         self._task = task
         self._tally = tally
         self._duplicates = duplicates
@@ -196,6 +208,9 @@ class _Account:
             rows=self._rows,
             duplicates=self._duplicates.dropped if self._duplicates else 0,
             duplicates_with_row=self._duplicates.dropped_with_row if self._duplicates else 0,
+            duplicates_indexed=self._duplicates.dropped_by_index if self._duplicates else 0,
+            duplicate_bytes=self._duplicates.dropped_bytes if self._duplicates else 0,
+            indexed=len(self._duplicates.entries()) if self._duplicates else 0,
             empty=self._empty,
             other_language=self._other_language,
             skipped=dict(sorted(tally.skipped.items())),
