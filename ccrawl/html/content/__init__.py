@@ -1,4 +1,17 @@
-"""Main content: what a page says, without what stands around it."""
+"""Main content: what a page says, without what stands around it.
+
+    walk       the tree as arrays, in one pass
+    head       what the page says about itself
+    text       the words of each block, counted
+    features   evidence about each block
+    model      small trees, evaluated by numpy
+    context    the first look's result, as evidence for the second
+    decide     which blocks stay
+    prune      cutting the rest out of the tree
+    title, embedded, explain
+
+docs/explanation/content.md says how and why.
+"""
 
 from __future__ import annotations
 
@@ -6,54 +19,47 @@ import numpy as np
 from selectolax.lexbor import LexborHTMLParser
 
 from ccrawl.html.content import title as titles
+from ccrawl.html.content.decide import decide, judge
+from ccrawl.html.content.head import PageHead, read_head
+from ccrawl.html.content.model import Model, fitted
 from ccrawl.html.content.prune import prune
 from ccrawl.html.content.types import Content, Favor, Removed
-from ccrawl.html.content.vocabulary import markup_bit
-from ccrawl.html.content.walk import LINK, TAG_BIT, Flags, Walk, walk
+from ccrawl.html.content.walk import TAG_ID, Walk, walk
 
-__all__ = ["Content", "Favor", "Removed", "main_content"]
-
-_AROUND = np.uint64(
-    sum(
-        markup_bit(name)
-        for name in "nav footer sidebar comment related social ad consent popup breadcrumb".split()
-    )
-)
-_AROUND_TAGS = np.uint64(TAG_BIT["nav"] | TAG_BIT["footer"] | TAG_BIT["aside"] | TAG_BIT["button"])
+__all__ = ["Content", "Favor", "Removed", "main_content", "page_title", "read_page"]
 
 
 def main_content(
-    tree: LexborHTMLParser, url: str | None = None, *, favor: Favor = "balanced", explain: bool = False
+    tree: LexborHTMLParser,
+    url: str | None = None,
+    *,
+    favor: str = "balanced",
+    explain: bool = False,
+    model: Model | None = None,
 ) -> Content:
-    """The main content of `tree`, which is pruned in place."""
+    """The main content of `tree`, which is pruned in place.
+
+    `favor` is "precision", "balanced" or "recall". With `explain`, the result says what was removed and why. `model`
+    replaces the fitted weights of the package (the benchmarks score each page with weights that never saw its site).
+    """
+    page, head, title = read_page(tree)
+    if page.texts:
+        probability, text = judge(page, head, url, title, model or fitted())
+        prune(page, decide(probability, text, favor))
+    return Content(page.nodes[0], title)
+
+
+def read_page(tree: LexborHTMLParser) -> tuple[Walk, PageHead, str]:
+    """The body of `tree` as arrays, its head, and its title."""
     root = tree.body or tree.root
     assert root is not None
-    head_title = tree.css_first("title")
-    meta = {
-        (node.attributes.get("property") or node.attributes.get("name") or "").lower(): node.attributes.get(
-            "content"
-        )
-        or ""
-        for node in tree.css("meta[content]")
-    }
-    headings = [node.text() for node in tree.css("h1")]
-    title = titles.choose(head_title.text() if head_title else "", meta, headings)
     page = walk(root)
-    if page.texts:
-        prune(page, _decide(page))
-    return Content(root, title)
+    scripts = [page.nodes[index] for index in np.flatnonzero(page.n_tag == TAG_ID["script"]).tolist()]
+    head = read_head(tree, scripts)
+    headings = [page.nodes[index].text() for index in np.flatnonzero(page.n_tag == TAG_ID["h1"])[:8].tolist()]
+    return page, head, titles.choose(head.title, head.meta, headings, head.headline)
 
 
-def _decide(page: Walk) -> Flags:
-    lengths = np.array([len(text.strip()) for text in page.texts])
-    size = len(page.b_first)
-    length = np.bincount(page.t_block, lengths, size)
-    linked = np.bincount(page.t_block, lengths * (page.n_tags[page.t_node] & np.uint64(LINK) > 0), size)
-    around = (page.n_markup_all[page.b_node] & _AROUND > 0) | (page.n_tags[page.b_node] & _AROUND_TAGS > 0)
-    keep: Flags = ~around & ((length > 10) & (linked < 0.5 * length))
-    total = float(length.sum())
-    if length[keep].sum() < min(200.0, 0.3 * total):
-        keep = ~around
-        if length[keep].sum() < 0.1 * total:
-            keep = np.ones(size, np.bool_)
-    return keep
+def page_title(tree: LexborHTMLParser) -> str:
+    """The page's own title, "" when it has none."""
+    return read_page(tree)[2]

@@ -13,6 +13,12 @@ from __future__ import annotations
 
 import re
 
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a table written as one string."""
+    return tuple(text.split())
+
+
 MARKUP: dict[str, str] = {
     # What tends to hold the text.
     "article": "article articles artikel articulo articolo artigo statya",
@@ -36,7 +42,8 @@ MARKUP: dict[str, str] = {
     "product": "product products item items sku goods produkt produto prodotto",
     "price": "price prices preis precio prix amount cost",
     "recipe": "recipe ingredient ingredients instructions directions rezept steps step method",
-    "list": "list listing listings results result search-results archive catalog category collection directory",
+    "list": "list listing listings results result search-results archive catalog category collection "
+    "directory",
     "card": "card cards tile tiles box teasers",
     "forum": "forum thread topic topics message messages msg discussion reply replies replylist conversation",
     "quote": "quote quotes blockquote pullquote citation",
@@ -48,21 +55,25 @@ MARKUP: dict[str, str] = {
     "footer": "footer foot bottom colophon contentinfo impressum fuss",
     "sidebar": "sidebar side aside rail column right left complementary secondary spalte rightcol leftcol",
     "widget": "widget widgets gadget portlet plugin",
-    "comment": "comment comments commentlist kommentar kommentare comentario comentarios disqus respond feedback "
-    "commento commentaires",
+    "comment": "comment comments commentlist kommentar kommentare comentario comentarios disqus respond "
+    "feedback commento commentaires commenti komentarz komentarze opinie opinia odpowiedz dyskusja yorum "
+    "yorumlar reacties reactie reaktion kommentti coment comentarii otzyvy kommentarii discussion "
+    "guestbook cmt cmts komentare komentar forumpost",
     "related": "related recommend recommended recommendation recommendations similar also more morefrom "
     "suggested suggestions read-next upnext linked verwandt weitere associated",
     "popular": "popular trending latest recent top-stories most newest ranking hot mostread",
     "next": "next prev previous pager pagination paging older newer paginator",
-    "social": "social share sharing shares shariff follow sns facebook twitter pinterest whatsapp linkedin addthis "
-    "bookmark instagram telegram",
-    "ad": "ad ads adv advert advertisement advertising sponsor sponsored promoted anzeige werbung dfp gpt publicidad "
-    "banners reklama taboola outbrain pubs",
+    "social": "social share sharing shares shariff follow sns facebook twitter pinterest whatsapp "
+    "linkedin addthis bookmark instagram telegram",
+    "ad": "ad ads adv advert advertisement advertising sponsor sponsored promoted anzeige werbung dfp gpt "
+    "publicidad banners reklama taboola outbrain pubs",
     "promo": "promo promotion promotions offer offers deal deals cta call action upsell campaign",
-    "subscribe": "subscribe subscription newsletter signup register paywall membership premium abo mailing optin",
+    "subscribe": "subscribe subscription newsletter signup register paywall membership premium abo "
+    "mailing optin",
     "login": "login signin auth account user user-menu logout profile my",
     "consent": "cookie cookies consent gdpr privacy ccpa cmp datenschutz",
-    "popup": "popup modal overlay lightbox dialog alert notice notification toast alertdialog tooltip popover offcanvas",
+    "popup": "popup modal overlay lightbox dialog alert notice notification toast alertdialog tooltip "
+    "popover offcanvas",
     "search": "search searchbox suche busca find filter filters facet facets sort sorting refine",
     "form": "form forms input field fields select button buttons btn submit contact kontakt",
     "breadcrumb": "breadcrumb breadcrumbs crumb crumbs path trail",
@@ -71,9 +82,10 @@ MARKUP: dict[str, str] = {
     "author": "author authors byline autor vcard bio contributor writer avatar poster",
     "date": "date time datetime published timestamp updated posted dateline datum fecha pubdate",
     "rating": "rating ratings review reviews stars star testimonial testimonials votes vote score bewertung",
-    "cart": "cart basket checkout wishlist compare buy shop shopping shipping warenkorb order quantity qty stock",
-    "tool": "tool tools toolbar print printer email download controls control icons icon utility utilities options "
-    "actions edit",
+    "cart": "cart basket checkout wishlist compare buy shop shopping shipping warenkorb order quantity "
+    "qty stock",
+    "tool": "tool tools toolbar print printer email download controls control icons icon utility "
+    "utilities options actions edit",
     "toc": "toc contents-table outline index anchors jump skip",
     "language": "lang language languages locale country currency region translate sprache",
     "legal": "legal disclaimer copyright terms license policy imprint rights",
@@ -83,17 +95,18 @@ MARKUP: dict[str, str] = {
     "partner": "partner partners brand brands client clients network sister",
     "map": "map maps location locations address store stores weather event events calendar schedule",
     "signature": "signature sig member rank joined reputation badge",
-    "reference": "references footnote footnotes bibliography cite citations notes note sources source external",
+    "reference": "references footnote footnotes bibliography cite citations notes note sources source "
+    "external",
 }
 
 PHRASES: dict[str, str] = {
-    "share": "share|tweet|pin it|email this|print|teilen|drucken|compartir|imprimir|partager|imprimer|condividi|"
-    "compartilhar|udostępnij|drukuj|поделиться|печать|κοινοποίηση|分享|打印|シェア|공유|paylaş|delen|dela|facebook|"
-    "twitter|whatsapp|linkedin|pinterest|follow us|follow|telegram",
-    "more": "read more|more|see more|view more|show more|learn more|view all|see all|load more|continue reading|"
-    "mehr|weiterlesen|mehr lesen|alle anzeigen|leer más|ver más|ver todo|lire la suite|voir plus|en savoir plus|"
-    "leggi tutto|continua|leia mais|saiba mais|więcej|czytaj więcej|подробнее|читать далее|περισσότερα|"
-    "διαβάστε|更多|查看更多|もっと見る|続きを読む|더보기|devamı|lees meer|läs mer",
+    "share": "share|tweet|pin it|email this|print|teilen|drucken|compartir|imprimir|partager|imprimer|"
+    "condividi|compartilhar|udostępnij|drukuj|поделиться|печать|κοινοποίηση|分享|打印|シェア|공유|paylaş|delen|"
+    "dela|facebook|twitter|whatsapp|linkedin|pinterest|follow us|follow|telegram",
+    "more": "read more|more|see more|view more|show more|learn more|view all|see all|load more|"
+    "continue reading|mehr|weiterlesen|mehr lesen|alle anzeigen|leer más|ver más|ver todo|lire la suite|"
+    "voir plus|en savoir plus|leggi tutto|continua|leia mais|saiba mais|więcej|czytaj więcej|подробнее|"
+    "читать далее|περισσότερα|διαβάστε|更多|查看更多|もっと見る|続きを読む|더보기|devamı|lees meer|läs mer",
     "related": "related|related articles|related posts|related stories|you may also like|see also|also read|"
     "recommended|more from|more on|read next|up next|trending|most read|popular|latest|latest news|"
     "recent posts|similar|don't miss|ähnliche|auch interessant|mehr zum thema|das könnte sie|lesen sie auch|"
@@ -105,36 +118,36 @@ PHRASES: dict[str, str] = {
     "kommentar|antworten|comentarios|responder|deja un comentario|commentaires|répondre|commenti|rispondi|"
     "comentários|komentarze|dodaj komentarz|комментарии|ответить|σχόλια|评论|发表评论|回复|コメント|댓글|yorum|"
     "reacties|kommentarer",
-    "subscribe": "subscribe|sign up|newsletter|register|get the|join|log in|login|sign in|create account|abonnieren|"
-    "anmelden|jetzt registrieren|einloggen|suscríbete|suscribirse|registrarse|iniciar sesión|s'abonner|"
-    "inscrivez-vous|se connecter|iscriviti|accedi|assine|cadastre-se|entrar|zapisz się|zaloguj|подписаться|"
-    "подпишитесь|войти|εγγραφή|σύνδεση|订阅|注册|登录|登録|ログイン|구독|로그인|abone|giriş|aanmelden|logga in",
-    "legal": "copyright|©|(c)|all rights reserved|terms|terms of use|privacy|privacy policy|disclaimer|impressum|"
-    "datenschutz|agb|aviso legal|política de privacidad|mentions légales|confidentialité|note legali|"
-    "regulamin|polityka|политика|пользовательское|όροι|版权|版权所有|隐私|著作権|利用規約|이용약관|gizlilik",
+    "subscribe": "subscribe|sign up|newsletter|register|get the|join|log in|login|sign in|create account|"
+    "abonnieren|anmelden|jetzt registrieren|einloggen|suscríbete|suscribirse|registrarse|iniciar sesión|"
+    "s'abonner|inscrivez-vous|se connecter|iscriviti|accedi|assine|cadastre-se|entrar|zapisz się|zaloguj|"
+    "подписаться|подпишитесь|войти|εγγραφή|σύνδεση|订阅|注册|登录|登録|ログイン|구독|로그인|abone|giriş|aanmelden|logga in",
+    "legal": "copyright|©|(c)|all rights reserved|terms|terms of use|privacy|privacy policy|disclaimer|"
+    "impressum|datenschutz|agb|aviso legal|política de privacidad|mentions légales|confidentialité|"
+    "note legali|regulamin|polityka|политика|пользовательское|όροι|版权|版权所有|隐私|著作権|利用規約|이용약관|gizlilik",
     "consent": "we use cookies|this site uses cookies|this website uses cookies|cookies|accept|accept all|"
     "manage preferences|wir verwenden cookies|diese website|alle akzeptieren|ablehnen|utilizamos cookies|"
     "aceptar|nous utilisons des cookies|accepter|utilizziamo|accetta|usamos cookies|aceitar|"
     "używamy plików|мы используем|χρησιμοποιούμε cookies|我们使用|当サイトでは",
     "author": "by|written by|author|posted by|von|autor|por|par|di|редакция|автор|작성자|作者|記者|文|来源|责任编辑|"
     "编辑|source|quelle|fuente|foto|photo|image|credit|getty",
-    "date": "published|updated|posted|last updated|posted on|date|veröffentlicht|aktualisiert|stand|publicado|"
-    "actualizado|publié|mis à jour|pubblicato|aggiornato|opublikowano|опубликовано|обновлено|"
+    "date": "published|updated|posted|last updated|posted on|date|veröffentlicht|aktualisiert|stand|"
+    "publicado|actualizado|publié|mis à jour|pubblicato|aggiornato|opublikowano|опубликовано|обновлено|"
     "发布时间|发布|更新|投稿日",
-    "ad": "advertisement|ad|ads|sponsored|anzeige|werbung|publicidad|publicité|pubblicità|publicidade|reklama|"
-    "реклама|διαφήμιση|广告|広告|광고|reklam|advertentie|annons",
+    "ad": "advertisement|ad|ads|sponsored|anzeige|werbung|publicidad|publicité|pubblicità|publicidade|"
+    "reklama|реклама|διαφήμιση|广告|広告|광고|reklam|advertentie|annons",
     "nav": "home|menu|back|back to top|next|previous|skip to content|search|about us|contact|contact us|"
-    "startseite|suche|kontakt|zurück|weiter|nach oben|über uns|inicio|buscar|contacto|volver|siguiente|accueil|"
-    "rechercher|retour|suivant|cerca|contatti|avanti|início|contato|strona główna|szukaj|wstecz|главная|поиск|"
-    "контакты|назад|αρχική|επικοινωνία|首页|搜索|返回|下一页|上一页|ホーム|検索|次へ|홈|검색|ana sayfa|zoeken|sök",
+    "startseite|suche|kontakt|zurück|weiter|nach oben|über uns|inicio|buscar|contacto|volver|siguiente|"
+    "accueil|rechercher|retour|suivant|cerca|contatti|avanti|início|contato|strona główna|szukaj|wstecz|"
+    "главная|поиск|контакты|назад|αρχική|επικοινωνία|首页|搜索|返回|下一页|上一页|ホーム|検索|次へ|홈|검색|ana sayfa|zoeken|sök",
     "tags": "tags|tag|categories|category|filed under|topics|keywords|schlagwörter|schlagworte|kategorie|"
     "kategorien|themen|etiquetas|categorías|mots-clés|catégories|tags:|categorie|kategoria|tagi|теги|"
     "рубрики|ετικέτες|标签|分类|关键词|カテゴリー|タグ|태그",
     "shop": "add to cart|add to basket|buy now|in den warenkorb|añadir al carrito|ajouter au panier|aggiungi|"
     "comprar|do koszyka|в корзину|купить|加入购物车|カートに入れる|sepete|checkout|wishlist|compare|in stock|"
     "out of stock|quantity|free shipping|select",
-    "script": "please enable javascript|enable javascript|javascript|you need to enable|your browser|bitte aktivieren|"
-    "this page uses frames|loading|laden",
+    "script": "please enable javascript|enable javascript|javascript|you need to enable|your browser|"
+    "bitte aktivieren|this page uses frames|loading|laden",
 }
 
 _MARKUP_BIT: dict[str, int] = {}
@@ -150,7 +163,7 @@ for _index, _words in enumerate(PHRASES.values()):
 _TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\x00-\x7f]+")
 _LONG_WORDS = [(word, bits) for word, bits in _MARKUP_BIT.items() if len(word) >= 5]
 _SEEN_TOKENS: dict[str, int] = dict(_MARKUP_BIT)
-_SEEN_NAMES: dict[str, int] = {}
+SEEN_NAMES: dict[str, int] = {}
 _SEEN_LIMIT = 50_000  # entries; the two caches are emptied when they reach it, so a long run stays small
 
 
@@ -166,16 +179,16 @@ def phrase_bit(name: str) -> int:
 
 def markup_bits(names: str) -> int:
     """The groups that the words of `names` (class, id, role and so on, separated by spaces) belong to."""
-    bits = _SEEN_NAMES.get(names)
+    bits = SEEN_NAMES.get(names)
     if bits is not None:
         return bits
     bits = 0
     for token in _TOKEN.findall(names[:400]):
         known = _SEEN_TOKENS.get(token)
         bits |= _token_bits(token) if known is None else known
-    if len(_SEEN_NAMES) >= _SEEN_LIMIT:
-        _SEEN_NAMES.clear()
-    _SEEN_NAMES[names] = bits
+    if len(SEEN_NAMES) >= _SEEN_LIMIT:
+        SEEN_NAMES.clear()
+    SEEN_NAMES[names] = bits
     return bits
 
 

@@ -19,33 +19,34 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ccrawl.html.content.vocabulary import markup_bits
+from ccrawl.html.content.vocabulary import SEEN_NAMES, markup_bits, words
 
 Ints = NDArray[np.int64]
 Bits = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
-INLINE = (
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr q rb rp rt rtc ruby s "
-    "samp small span strike strong sub sup time tt u var wbr br input button meter output progress picture source "
-    "audio video canvas map area param embed"
-).split()
-SKIPPED = (
-    "script style template svg iframe object noframes head title meta link base select option optgroup datalist "
-    "textarea applet audio video canvas"
-).split()
+INLINE = words(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr q rb rp rt "
+    "rtc ruby s samp small span strike strong sub sup time tt u var wbr br input button meter output "
+    "progress picture source audio video canvas map area param embed"
+)
+SKIPPED = words(
+    "script style template svg iframe object noframes head title meta link base select option optgroup "
+    "datalist textarea applet audio video canvas"
+)
 # Tags whose class and id are worth 0.3 microseconds.
-NAMED = (
-    "article aside blockquote body center details dialog dd div dl dt fieldset figcaption figure footer form header "
-    "h1 h2 h3 h4 li main nav ol p pre section summary table td tr ul address hgroup noscript html"
-).split()
+NAMED = words(
+    "article aside blockquote body center details dialog dd div dl dt fieldset figcaption figure footer "
+    "form header li main nav ol p section summary table td tr ul address hgroup"
+)
 
 # One bit for each tag whose presence among the ancestors is evidence.
-TAG_NAMES = (
-    "a p li ul ol dl dd dt table tr td th h1 h2 h3 h4 h5 h6 div span section article main aside nav header footer form "
-    "blockquote pre code figure figcaption details summary label button address center dialog b strong em i time "
-    "caption small font noscript"
-).split()
+TAG_NAMES = words(
+    "a p li ul ol dl dd dt table tr td th h1 h2 h3 h4 h5 h6 div span section article main aside nav "
+    "header footer form blockquote pre code figure figcaption details summary label button address center "
+    "dialog b strong em i time caption small font noscript"
+)
 TAG_BIT = {name: 1 << index for index, name in enumerate(TAG_NAMES)}
 LINK = TAG_BIT["a"]
 HIDDEN = 1 << 60
@@ -62,14 +63,15 @@ def _tag_numbers() -> dict[str, int]:
 
 TAG_ID = _tag_numbers()
 TEXT_ID, COMMENT_ID = TAG_ID["-text"], TAG_ID["-comment"]
-_TABLE = max(TAG_ID.values()) + 1  # tags above it are custom elements: plain block-level elements
-_IS_INLINE = np.zeros(_TABLE + 1, np.bool_)
+_OTHER = max(TAG_ID.values()) + 1  # stands for all custom elements, which are plain block-level elements
+TAG_SLOTS = _OTHER + 1
+_IS_INLINE = np.zeros(TAG_SLOTS, np.bool_)
 _IS_INLINE[[TAG_ID[name] for name in INLINE] + [TEXT_ID, COMMENT_ID]] = True
-_TAG_BITS = np.zeros(_TABLE + 1, np.uint64)
+_TAG_BITS = np.zeros(TAG_SLOTS, np.uint64)
 for _name in {*TAG_NAMES, *SKIPPED}:
     _TAG_BITS[TAG_ID[_name]] = TAG_BIT.get(_name, 0) | (SKIP if _name in SKIPPED else 0)
-_IS_NAMED = np.zeros(_TABLE + 1, np.bool_)
-_IS_NAMED[[TAG_ID[name] for name in NAMED] + [_TABLE]] = True
+_IS_NAMED = np.zeros(TAG_SLOTS, np.bool_)
+_IS_NAMED[[TAG_ID[name] for name in NAMED] + [_OTHER]] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class Walk:
     """The flat form of a tree; n_ has one entry a node, t_ one a text, b_ one a block."""
 
     nodes: list[LexborNode]
-    n_tag: Ints  # lexbor's number, at most the size of the table
+    n_tag: Ints  # lexbor's number, below TAG_SLOTS
     n_parent: Ints  # 0 for the root too
     n_end: Ints  # the first node after the subtree
     n_depth: Ints
@@ -104,7 +106,7 @@ def walk(root: LexborNode) -> Walk:
     nodes = list(root.traverse(include_text=True, skip_empty=True))
     size = len(nodes)
     tag = np.fromiter([node.tag_id for node in nodes], np.uint64, size)
-    tag = np.minimum(tag, _TABLE).astype(np.int64)
+    tag = np.minimum(tag, _OTHER).astype(np.int64)
     parent = _parents(nodes)
     depth, end = _depth_and_end(parent)
 
@@ -112,7 +114,7 @@ def walk(root: LexborNode) -> Walk:
     markup = np.zeros(size, np.uint64)
     hidden = np.zeros(size, np.bool_)
     named = np.flatnonzero(_IS_NAMED[tag]).tolist()
-    markup[named], hidden[named] = _names([nodes[index] for index in named])
+    _names(nodes, named, markup, hidden)
     bits[hidden] |= np.uint64(HIDDEN)
     tags_all, markup_all = _inherited(parent, depth, bits, markup)
 
@@ -180,32 +182,32 @@ def _inherited(parent: Ints, depth: Ints, *masks: Bits) -> list[Bits]:
     return result
 
 
-def _names(elements: list[LexborNode]) -> tuple[list[int], list[bool]]:
-    """The markup groups of each element's class, id, role and itemprop, and whether it hides what it holds."""
-    markup: list[int] = []
-    hidden: list[bool] = []
-    for element in elements:
-        attributes = element.attributes
+def _names(nodes: list[LexborNode], named: list[int], markup: Bits, hidden: Flags) -> None:
+    """Fill in the markup groups of each element's class, id, role and itemprop, and whether it hides its subtree."""
+    known = SEEN_NAMES.get
+    found: list[tuple[int, int]] = []
+    for index in named:
+        attributes = nodes[index].attributes
         if not attributes:
-            markup.append(0)
-            hidden.append(False)
             continue
         get = attributes.get
-        names = get("class") or ""
-        if "id" in attributes:
-            names += f" {get('id')}"
-        if "role" in attributes:
-            names += f" {get('role')}"
-        if "itemprop" in attributes:
-            names += f" {get('itemprop')}"
-        markup.append(markup_bits(names) if names else 0)
+        bits = 0
+        for value in (get("class"), get("id"), get("role"), get("itemprop")):
+            if value:
+                seen = known(value)
+                bits |= markup_bits(value) if seen is None else seen
+        if bits:
+            found.append((index, bits))
         style = get("style")
-        hidden.append(
-            "hidden" in attributes
+        if (
+            (style and "none" in style and "display:none" in style.replace(" ", "").lower())
+            or "hidden" in attributes
             or get("aria-hidden") == "true"
-            or (style is not None and "none" in style and "display:none" in style.replace(" ", "").lower())
-        )
-    return markup, hidden
+        ):
+            hidden[index] = True
+    if found:
+        where, bits_of = zip(*found, strict=True)
+        markup[list(where)] = np.array(bits_of, np.uint64)
 
 
 def _blocks(tag: Ints, parent: Ints, depth: Ints, shown: Ints) -> tuple[Ints, Ints, Ints]:
