@@ -16,6 +16,7 @@ _INVISIBLE = "\xad\u200b\u2060\ufeff"
 _CONTROLS = "".join(chr(c) for c in (*range(0x20), 0x7F) if chr(c) not in _SPACES)
 _NONCHARACTERS = "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
 _UNSEEN = re.compile(f"[{_CONTROLS}{_INVISIBLE}\x80-\x84\x86-\x9f\ufdd0-\ufdef{_NONCHARACTERS}]+")
+_RUN_OF_SPACES = re.compile("  +")  # " {2,}" takes five times as long
 VANISHING = frozenset(_CONTROLS + _INVISIBLE)
 """Characters that leave nothing; a text that starts with one may be empty in the end."""
 
@@ -23,28 +24,28 @@ VANISHING = frozenset(_CONTROLS + _INVISIBLE)
 def plain(text: str) -> str:
     """`text` with single spaces for white space, without what is invisible or no character."""
     text = " ".join(text.split())
-    return text if text.isprintable() else _collapse(_visible(text))
+    return text if text.isprintable() else " ".join(_visible(text).split())
 
 
-def plain_pieces(text: str, boundary: str, stand_in: str) -> str:
-    """The same for one long string of pieces; `boundary` and `stand_in`, control characters, stay as they are.
+def plain_pieces(text: str, boundary: str) -> str:
+    """The same for one long string of pieces, none of which has white space at its ends; `boundary` is a control character.
 
-    Spaces next to a boundary are white space of two pieces and stay as well, each run one space. Replacing
-    characters one by one is several times faster here than splitting into words.
+    Replacing characters one by one is several times faster here than splitting into words.
     """
     for character in _SPACES:
         if character in text:
             text = text.replace(character, " ")
     if text.isascii():
         for character in _CONTROLS:
-            if character in text and character not in (boundary, stand_in):
+            if character in text and character != boundary:
                 text = text.replace(character, "")
-    elif not text.replace(boundary, "").replace(stand_in, "").isprintable():
+    else:
         for character in _WIDE_SPACES:
             if character in text:
                 text = text.replace(character, " ")
-        text = stand_in.join([boundary.join(map(_visible, part.split(boundary))) for part in text.split(stand_in)])
-    return _collapse(text)
+        if not text.replace(boundary, "").isprintable():
+            text = boundary.join(map(_visible, text.split(boundary)))
+    return _RUN_OF_SPACES.sub(" ", text)
 
 
 def verbatim(text: str) -> str:
@@ -53,12 +54,6 @@ def verbatim(text: str) -> str:
     if text.isascii() and not any(character in text for character in _CONTROLS):
         return text
     return "\n".join("\t".join(map(_visible, line.split("\t"))) for line in text.split("\n"))
-
-
-def _collapse(text: str) -> str:
-    while "  " in text:
-        text = text.replace("  ", " ")
-    return text
 
 
 def _visible(text: str) -> str:

@@ -8,7 +8,7 @@ from selectolax.lexbor import LexborNode
 
 from ccrawl.html.markdown.characters import plain, verbatim
 from ccrawl.html.markdown.tags import TEXT, tag_number
-from ccrawl.html.markdown.writer import STAND_IN, Writer
+from ccrawl.html.markdown.writer import Writer
 
 _BACKTICKS = re.compile(r"`+")
 _LANGUAGE = re.compile(r"(?:^|[\s{])(?:language|lang|highlight-source|brush:|sourceCode\s+|highlight-text|source)[-\s]?([A-Za-z0-9+#_.\-]+)")
@@ -23,16 +23,26 @@ _CODE = tag_number("code")
 
 def inline_code(writer: Writer, node: LexborNode) -> None:
     """`<code>`, `<samp>`, `<kbd>`, `<tt>`: a code span, fenced by more backticks than it has in a row."""
-    text = plain(code_text(node))
-    inner = text.strip()
+    text = code_text(node)
+    inner = plain(text)
     if not inner:
         writer.ws = writer.ws or bool(text)
         return
-    if text[0] == " ":
-        writer.ws = True
-    writer.put(STAND_IN, code_span(inner))
-    if text[-1] == " ":
-        writer.ws = True
+    writer.ws = writer.ws or text[0].isspace()
+    _put_span(writer, inner)
+    writer.ws = text[-1].isspace()
+
+
+def _put_span(writer: Writer, text: str) -> None:
+    """Write a code span. Two side by side would be read as one with backticks inside, so they become one."""
+    written, earlier, before = writer.code
+    if written == len(writer.texts) and not writer.ws and writer.goes_on("`"):
+        text = earlier + text
+        writer.marks[-1] = before + code_span(text)
+    else:
+        writer.put("", code_span(text))
+        before = writer.marks[-1].removesuffix(code_span(text))
+    writer.code = (len(writer.texts), text, before)
 
 
 def code_span(text: str) -> str:
@@ -52,7 +62,7 @@ def code_block(writer: Writer, node: LexborNode) -> None:
         words = " ".join(text.split())
         if words:
             writer.ws = True
-            writer.put(STAND_IN, code_span(words))
+            _put_span(writer, words)
             writer.ws = True
         return
     lines = [line.rstrip() for line in text.split("\n")]

@@ -11,15 +11,11 @@ from collections.abc import Callable
 from selectolax.lexbor import LexborNode
 
 from ccrawl.html.markdown import code, links, lists, math, tables
-from ccrawl.html.markdown.tags import BLOCKS, COMMENT, DOCTYPE, SKIPPED, tag_number
+from ccrawl.html.markdown.tags import BLOCKS, COMMENT, DOCTYPE, SKIP, SKIPPED, tag_number
 from ccrawl.html.markdown.writer import BR, EMPHASIS, NOTHING, OPENED, PARAGRAPH, Writer
 
 Close = Callable[[Writer], None]
 Open = Callable[[Writer, LexborNode], Close | None]
-
-
-def SKIP(writer: Writer) -> None:
-    """Returned by a function that has written its element; never called."""
 
 
 BLOCK = lists.end_block

@@ -10,8 +10,12 @@ from __future__ import annotations
 import re
 
 BOUNDARY = "\x01"
+LINE = "\x03"
+"""Marks the start of a line of text that begins with one of LINE_STARTS."""
 
-_BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~\x01]|$)")
+LINE_STARTS = frozenset("#-+*>|:=_[0123456789")
+
+_BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~\x01\udc00-\udc04]|$)")
 _STARS = re.compile(r"\*+")
 _UNDERSCORES = re.compile(r"_+")
 _TAG = re.compile(r"<(?=[A-Za-z/!?\x01]|$)")
@@ -62,25 +66,25 @@ def escape(text: str) -> str:
     return text
 
 
-_LINE_START = re.compile(
+_BLOCK_START = re.compile(
     r"""\x03(?:
-        (\#{1,6}(?=[\ \x02]|$)                 # a heading
-        |[-+*](?=[\ \x02]|$)                   # a bullet
+        (\#{1,6}(?=[\ \n]|$)                   # a heading
+        |[-+*](?=[\ \n]|$)                     # a bullet
         |>                                     # a quote
-        |[-|:=_](?=[-|:=_\ ]*(?:\x02|$))       # a rule, an underlined heading, the second row of a table
-        |\[(?=[\ xX]\](?:[\ \x02]|$))          # a task
+        |[-|:=_](?=[-|:=_\ ]*(?:\n|$))         # a rule, an underlined heading, the second row of a table
+        |\[(?=[\ xX]\](?:[\ \n]|$))            # a task
         )
-        |(\d{1,9})([.)])(?=[\ \x02]|$)         # a numbered item
-    )""",
+        |(\d{1,9})([.)])(?=[\ \n]|$)           # a numbered item
+        |)""",
     re.VERBOSE,
 )
 
 
-def _line_start(match: re.Match[str]) -> str:
+def _block_start(match: re.Match[str]) -> str:
     mark, number, stop = match.groups()
-    return f"\x03\\{mark}" if mark else f"\x03{number}\\{stop}"
+    return f"\\{mark}" if mark else f"{number}\\{stop}" if number else ""
 
 
 def escape_line_starts(text: str) -> str:
-    """A backslash before what would open a block where a line begins, which U+0003 marks; U+0002 ends a line."""
-    return _LINE_START.sub(_line_start, text)
+    """A backslash before what would open a block where LINE stands; LINE itself goes."""
+    return _BLOCK_START.sub(_block_start, text)

@@ -10,7 +10,8 @@ from selectolax.lexbor import LexborNode
 from ccrawl.html.markdown.characters import plain
 from ccrawl.html.markdown.escape import escape
 from ccrawl.html.markdown.math import math_image
-from ccrawl.html.markdown.writer import CLOSE_BRACKET, OPEN_BRACKET, STAND_IN, Writer
+from ccrawl.html.markdown.tags import SKIP, TEXT, tag_number
+from ccrawl.html.markdown.writer import CLOSE_BRACKET, OPEN_BRACKET, Writer
 
 _SOURCES = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-original-src", "src")
 _SOURCE_SETS = ("data-srcset", "srcset", "data-lazy-srcset")
@@ -20,7 +21,7 @@ _PERMALINKS = frozenset(["#", "¶", "§", "\N{LINK SYMBOL}"])
 
 def link(writer: Writer, node: LexborNode) -> Callable[[Writer], None] | None:
     """`<a>`: its text in brackets, unless it leads nowhere or links are not wanted."""
-    attributes = node.attrs
+    attributes = node.attributes
     href = attributes.get("href")
     if not href:
         return None
@@ -36,9 +37,29 @@ def link(writer: Writer, node: LexborNode) -> Callable[[Writer], None] | None:
     else:
         title = attributes.get("title")
         closing = f"]({destination}{_title(title) if title else ''})"
-    if writer.open("a", "[", closing):
-        return _end_link
-    return None
+    child = node.first_child
+    if child is not None and child.tag_id == TEXT and not writer.inlines and child.next is None:
+        _plain_link(writer, child.text_content or "", closing)
+        return SKIP
+    return _end_link if writer.open("a", "[", closing) else None
+
+
+def _plain_link(writer: Writer, text: str, closing: str) -> None:
+    """A link that holds one text, as most do: written at once."""
+    words = text.strip()
+    if not words:
+        writer.ws = writer.ws or bool(text)
+        return
+    if text[0] != words[0]:
+        writer.ws = True
+    trailing = text[-1] != words[-1]
+    if "[" in words or "]" in words:
+        words = words.replace("[", OPEN_BRACKET).replace("]", CLOSE_BRACKET)
+    before = len(writer.texts)
+    writer.put(words, "[")
+    if len(writer.texts) > before:
+        writer.tail = closing
+        writer.ws = trailing
 
 
 def _end_link(writer: Writer) -> None:
@@ -52,7 +73,7 @@ def _end_link(writer: Writer) -> None:
 
 
 def _title(text: str) -> str:
-    text = plain(text).strip().replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
+    text = plain(text).replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
     return f' "{text}"' if text else ""
 
 
@@ -64,24 +85,26 @@ def image(writer: Writer, node: LexborNode) -> None:
     attributes = node.attributes
     if attributes.get("class") and math_image(writer, attributes):
         return
-    alt = plain(attributes.get("alt") or "").strip()
+    alt = plain(attributes.get("alt") or "")
     if attributes.get("width") in _DOT and attributes.get("height") in _DOT:
         return  # a counter, not a picture
     if show == "keep":
         destination = source(writer, attributes)
         if destination:
             writer.images.add(destination)
-            writer.put(STAND_IN, f"![{_alternative(alt)}]({destination})")
+            writer.pictures.add(len(writer.texts))
+            writer.put("", f"![{_alternative(alt)}]({destination})")
             return
     if alt:
         writer.put(alt)
 
 
+_IMG = tag_number("img")
 _DOT = frozenset(["0", "1", "0px", "1px"])
 
 
 def _alternative(alt: str) -> str:
-    return escape(alt).replace("[", "\\[").replace("\\]", "]").replace("]", "\\]")
+    return escape(alt.replace("[", OPEN_BRACKET).replace("]", CLOSE_BRACKET))
 
 
 def source(writer: Writer, attributes: Mapping[str, str | None]) -> str:
@@ -102,9 +125,6 @@ def source(writer: Writer, attributes: Mapping[str, str | None]) -> str:
 
 def images_without_script(writer: Writer, node: LexborNode) -> None:
     """`<noscript>`: nothing of it but the images that a script would load, unless they have been written."""
-    if node.css_first("img") is None:
-        return
-    for picture in node.css("img"):
-        attributes = picture.attributes
-        if source(writer, attributes) not in writer.images:
+    for picture in node.traverse():
+        if picture.tag_id == _IMG and source(writer, picture.attributes) not in writer.images:
             image(writer, picture)

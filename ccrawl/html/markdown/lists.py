@@ -12,8 +12,6 @@ from ccrawl.html.markdown.writer import (
     MAX_DEPTH,
     NEXT_LINE,
     PARAGRAPH,
-    STAND_IN,
-    BREAK,
     Context,
     List,
     Writer,
@@ -42,18 +40,19 @@ def open_list(writer: Writer, node: LexborNode) -> object:
     marker = "." if ordered else "-"
     if context.closed_list == (marker, len(writer.texts)):
         marker = ")" if ordered else "*"  # a list right behind another of its kind: the marker tells them apart
-    if outer is not None and outer.tight and context is outer.item and (not ordered or number == 1):
+    if outer is not None and outer.tight and context is outer.item:
         writer.brk = NEXT_LINE
     else:
         writer.brk = PARAGRAPH
-    writer.list = List(context, marker, number, step, not _starts_with_paragraph(node))
+    writer.list = List(context, marker, number, step, not _starts_with_paragraph(node), writer.brk)
     return close_list
 
 
 def close_list(writer: Writer) -> None:
     closed = writer.list
     assert closed is not None
-    closed.context.closed_list = (closed.marker, len(writer.texts))
+    if closed.has_text():
+        closed.context.closed_list = (closed.marker, len(writer.texts))
     writer.context, writer.list = writer.saved.pop()
     writer.brk = PARAGRAPH
 
@@ -92,7 +91,7 @@ def list_item(writer: Writer, node: LexborNode) -> object:
         writer.brk = max(writer.brk, NEXT_LINE if context.flow else PARAGRAPH)
         return end_block
     if current is None or current.context is not context:
-        current = List(context, "-", 1, 1, False)
+        current = List(context, "-", 1, 1, False, PARAGRAPH)
     if current.marker in ".)":
         value = _integer(node.attrs.get("value"))
         if value is not None:
@@ -101,8 +100,13 @@ def list_item(writer: Writer, node: LexborNode) -> object:
         current.number += current.step
     else:
         lead = current.marker + " "
-    separator = NEXT_LINE if current.tight and current.item is not None else writer.brk
-    item = Context(context, lead, context.prefix + " " * len(lead), max(separator, NEXT_LINE))
+    if current.has_text():
+        separator = NEXT_LINE if current.tight else PARAGRAPH
+    elif current.marker in ".)" and lead[:-2] != "1":
+        separator = PARAGRAPH  # only a list that starts at 1 can follow a line of text
+    else:
+        separator = current.separator
+    item = Context(context, lead, context.prefix + " " * len(lead), separator)
     current.item = writer.context = item
     writer.brk = PARAGRAPH
     return end_context
@@ -155,7 +159,7 @@ def heading(level: int):
             context, "" if underlined else "#" * level + " ", context.prefix, PARAGRAPH
         ).one_line(" ")
         if underlined:
-            writer.context.start = context.start
+            writer.context.line_starts = True
         writer.brk = PARAGRAPH
         return (end_underlined_1 if level == 1 else end_underlined_2) if underlined else end_heading
 
@@ -165,7 +169,7 @@ def heading(level: int):
 def end_heading(writer: Writer) -> None:
     """A last word of number signs would be read as the end of the heading."""
     texts = writer.texts
-    if writer.context.lead is None and texts[-1].rstrip().endswith("#"):
+    if writer.context.lead is None and texts[-1][-1:] == "#":
         match = _CLOSING_HASHES.search(texts[-1])
         if match:
             texts[-1] = texts[-1][: match.start()] + HASH + texts[-1][match.start() + 1 :]
@@ -183,6 +187,6 @@ def end_underlined_2(writer: Writer) -> None:
 def _underline(writer: Writer, line: str) -> None:
     if writer.context.lead is None:
         writer.settle()
-        writer.marks.append(f"{BREAK}\n{writer.context.prefix}{line}")
-        writer.texts.append(STAND_IN)
+        writer.marks.append(f"\n{writer.context.prefix}{line}")
+        writer.texts.append("")
     end_context(writer)

@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborNode
 
 from ccrawl.html.markdown.characters import plain
 from ccrawl.html.markdown.tags import TEXT
-from ccrawl.html.markdown.writer import STAND_IN, Writer
+from ccrawl.html.markdown.writer import Writer
 
 _DISPLAY_STYLE = re.compile(r"^\{\\(?:display|text|script)style\s*(.*)\}$", re.S)
 _COPIES = frozenset(
@@ -22,7 +22,7 @@ _MAX_DEPTH = 50
 
 def put_tex(writer: Writer, tex: str, display: bool) -> None:
     """Write a formula. Dollar signs inside would end it, so they are left out with their backslash."""
-    tex = plain(tex).strip()
+    tex = plain(tex)
     match = _DISPLAY_STYLE.match(tex)
     if match:
         tex = match[1].strip()
@@ -32,7 +32,7 @@ def put_tex(writer: Writer, tex: str, display: bool) -> None:
     if display and writer.context.flow:
         writer.put_block([f"$${tex}$$"])
     else:
-        writer.put(STAND_IN, f"${tex}$")
+        writer.put("", f"${tex}$")
 
 
 def math_element(writer: Writer, node: LexborNode) -> None:
@@ -70,9 +70,20 @@ def is_copy(node: LexborNode) -> bool:
 
 
 def math_script(writer: Writer, node: LexborNode) -> None:
-    """`<script type="math/tex">`, where MathJax 2 keeps the formula; other scripts are nothing."""
+    """`<script type="math/tex">`, where MathJax 2 keeps the formula; other scripts are nothing.
+
+    Where MathJax has run, what it shows stands before the script and has been written: it is unlinked, and the page is
+    to be rendered again.
+    """
     kind = node.attrs.get("type")
-    if kind and kind.startswith("math/tex") and (writer.table is None or not writer.context.flow):
+    if not kind or not kind.startswith("math/tex"):
+        return
+    before = node.prev
+    while before is not None and before.is_element_node and is_copy(before):
+        before.decompose(recursive=False)
+        writer.found_copies = True
+        before = node.prev
+    if writer.table is None or not writer.context.flow:
         put_tex(writer, node.text(), "mode=display" in kind)
 
 

@@ -9,11 +9,11 @@ from selectolax.lexbor import LexborNode
 
 from ccrawl.html.markdown.lists import end_block
 from ccrawl.html.markdown.tags import tag_number
-from ccrawl.html.markdown.writer import BREAK, PARAGRAPH, PIPE, STAND_IN, Context, Writer
+from ccrawl.html.markdown.writer import PARAGRAPH, PIPE, Context, Writer
 
 _TR, _TD, _TH, _THEAD, _CAPTION = map(tag_number, ("tr", "td", "th", "thead", "caption"))
 _SECTIONS = frozenset(map(tag_number, ("thead", "tbody", "tfoot")))
-_LAYOUT = "table,pre,blockquote,h1,h2,h3,h4,h5,h6,hr"
+_LAYOUT = frozenset(map(tag_number, ("table", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "hr")))
 """A table with any of these in a cell can't be written as a GFM table without losing them."""
 
 _ALIGN = re.compile(r"text-align\s*:\s*(left|center|right)", re.I)
@@ -82,7 +82,9 @@ def _shape(node: LexborNode) -> Table | None:
     """
     if (node.attrs.get("role") or "") in ("presentation", "none"):
         return None
-    if node.css_first(_LAYOUT) is not None:
+    elements = node.traverse()
+    next(elements)  # the table itself
+    if any(element.tag_id in _LAYOUT for element in elements):
         return None
     widest = count = 0
     header = False
@@ -164,12 +166,12 @@ def end_table(writer: Writer) -> None:
             pending += "| "
             if slot is not None and slot.end > slot.start:
                 writer.marks[slot.start] = pending + writer.marks[slot.start]
-                pending = f"{BREAK} "
+                pending = " "
         pending += "|"
         if number == 0 and current.header:
             pending += f"\n{prefix}{_delimiter_row(rows, width)}"
     writer.marks.append(pending)
-    writer.texts.append(STAND_IN)
+    writer.texts.append("")
 
 
 def _escape_pipes(writer: Writer, start: int) -> None:

@@ -12,7 +12,9 @@ SCHEMES = frozenset(
 
 _SPACES = re.compile(r"[\t\n\r]")  # the URL Standard removes these anywhere in a URL
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
-_PLAIN = re.compile(r"[\w\-.~/?#@!$'*+,;=%:&]+", re.ASCII)
+# References that most links are made of, with nothing to resolve in the path and nothing to escape.
+_ABSOLUTE = re.compile(r"(?:https?:/)?/[\w\-.~/?#@!$'*+,=%:&]+", re.ASCII)
+_RELATIVE = re.compile(r"[\w\-~%][\w\-.~/%]*(?:[?#][\w\-.~/?#@!$'*+,=%:&]*)?", re.ASCII)
 _ENTITY = re.compile(r"&(?=#?\w{1,32};)")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\"<>\\`|\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufdd0-\ufdef\ufffe\uffff\U0001fffe\U0001ffff]")
 
@@ -20,22 +22,25 @@ _UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\"<>\\`|\u1680\u2000-\u200f\u2028-\u20
 class Destinations:
     """The destinations of one page, each resolved once.
 
-    Calling `get(href)` gives the absolute destination as it stands in Markdown, or "" where the reference leads
+    `get(href)` gives the absolute destination as it stands in Markdown, or "" where the reference leads
     nowhere useful: empty, into the page itself (`#part`), malformed, or of a scheme that is not in SCHEMES.
     """
 
-    __slots__ = ("_base", "_known", "_origin", "_scheme")
+    __slots__ = ("_base", "_directory", "_known", "_origin", "_scheme")
 
     def __init__(self, base: str | None) -> None:
-        self._base = base or ""
         self._known: dict[str, str] = {}
+        self._base = self._scheme = self._origin = self._directory = ""
         try:
-            parts = urlsplit(self._base)
+            parts = urlsplit(base or "")
         except ValueError:
-            self._base = self._scheme = self._origin = ""
-        else:
-            self._scheme = f"{parts.scheme}:" if parts.netloc else ""
-            self._origin = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+            return
+        self._base = base or ""
+        if parts.netloc and parts.scheme in ("http", "https"):
+            self._scheme = f"{parts.scheme}:"
+            self._origin = f"{parts.scheme}://{parts.netloc}"
+            if "/." not in parts.path:
+                self._directory = self._origin + (parts.path[: parts.path.rfind("/") + 1] or "/")
 
     def get(self, href: str) -> str:
         """The destination for a reference as the page wrote it."""
@@ -45,29 +50,32 @@ class Destinations:
         return found
 
     def _resolve(self, href: str) -> str:
+        if _ABSOLUTE.fullmatch(href):
+            if href[0] != "/":
+                return href
+            if self._origin and "/." not in href:
+                return (self._scheme if href[1] == "/" else self._origin) + href
+        elif self._directory and _RELATIVE.fullmatch(href) and "/." not in href:
+            return self._directory + href
+        return self._resolve_any(href)
+
+    def _resolve_any(self, href: str) -> str:
         href = _SPACES.sub("", href.strip(" \t\n\r\f\0"))
         if not href or href[0] == "#":
             return ""
-        if href[0] == "/" and self._origin and "/." not in href:
-            url = (self._scheme if href.startswith("//") else self._origin) + href
-        else:
-            scheme = _SCHEME.match(href)
-            if scheme and scheme[1].lower() not in SCHEMES:
-                return ""
-            try:
-                url = href if scheme else urljoin(self._base, href)
-            except ValueError:
-                return ""
-        return url if _PLAIN.fullmatch(url) and ";" not in url else _escape(url)
+        scheme = _SCHEME.match(href)
+        if scheme and scheme[1].lower() not in SCHEMES:
+            return ""
+        try:
+            return _escape(href if scheme else urljoin(self._base, href))
+        except ValueError:
+            return ""
 
 
 def _escape(url: str) -> str:
-    """`url` without anything that would end a Markdown destination or read as more than itself."""
+    """`url` without anything that would end a Markdown destination or read as more than itself; ValueError for a malformed host."""
     if "[" in url or "]" in url:
-        try:
-            urlsplit(url)
-        except ValueError:
-            return ""
+        urlsplit(url)
     url = _UNSAFE.sub(_percent, url)
     if not _balanced(url):
         url = url.replace("(", "%28").replace(")", "%29")

@@ -6,19 +6,21 @@ What is done at each node is little, as this loop is the cost of rendering; benc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborNode
 
-from ccrawl.html.markdown.elements import BLOCK, ELEMENTS, SKIP
+from ccrawl.html.markdown.elements import BLOCK, ELEMENTS, Close
 from ccrawl.html.markdown.finish import finish
-from ccrawl.html.markdown.math import is_copy
 from ccrawl.html.markdown.options import RenderOptions
-from ccrawl.html.markdown.tags import TEXT
+from ccrawl.html.markdown.tags import SKIP, TEXT, tag_number
 from ccrawl.html.markdown.writer import PARAGRAPH, Writer
 
 DEFAULT = RenderOptions()
-_OUT_OF_SIGHT = '[hidden],[style*="none"],[style*="hidden"],script[type^="math/tex"]'
+_BODY = tag_number("body")
+_OUT_OF_SIGHT = '[hidden],[style*="none"],[style*="hidden"]'
+_HIDING = re.compile(r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 
 
 def render(node: LexborNode, base_url: str | None = None, options: RenderOptions = DEFAULT) -> str:
@@ -29,82 +31,85 @@ def render(node: LexborNode, base_url: str | None = None, options: RenderOptions
     same. Any tree can be rendered: depth is bounded by memory only, time is linear in size.
     """
     _remove_hidden(node)
-    writer = Writer(_base(node, base_url), options)
+    base = _base(node, base_url)
+    writer = Writer(base, options)
     _walk(node, writer)
+    if writer.found_copies:  # of formulas, after they had been written: they are out of the tree now
+        writer = Writer(base, options)
+        _walk(node, writer)
     return finish(writer)
 
 
 def _walk(root: LexborNode, writer: Writer) -> None:
-    texts = writer.texts
-    add_text = texts.append
+    add_text = writer.texts.append
     add_mark = writer.marks.append
+    put = writer.put
     element = ELEMENTS.get
-    stack: list[tuple[LexborNode, Callable[[Writer], None] | None]] = []
+    text_tag, block, skip, paragraph = TEXT, BLOCK, SKIP, PARAGRAPH  # locals are read faster
+    stack: list[tuple[LexborNode, Close | None]] = []
     push = stack.append
     pop = stack.pop
     node: LexborNode | None = root
     while True:
         if node is None:
             node, close = pop()
-            if close is BLOCK:
-                writer.brk = PARAGRAPH
-            elif close is not None:
-                close(writer)
-        elif (tag := node.tag_id) == TEXT:
-            text = node.text_content
-            if not text or text.isspace():
+            if close is not None:
+                if close is block:
+                    writer.brk = paragraph
+                else:
+                    close(writer)
+        elif (tag := node.tag_id) == text_tag:
+            if node.is_empty_text_node:
                 writer.ws = True
-            elif writer.brk or writer.opening or writer.closed:
-                writer.put(text)
+            elif words := (text := node.text_content or "").strip():
+                if len(words) == len(text):
+                    if writer.brk or writer.opening or writer.closed or writer.tail:
+                        put(words)
+                    else:
+                        add_mark(" " if writer.ws else "")
+                        add_text(words)
+                        writer.ws = False
+                else:
+                    if text[0] != words[0]:
+                        writer.ws = True
+                    put(words)
+                    writer.ws = text[-1] != words[-1]
             else:
-                add_mark("")
-                add_text(" " + text if writer.ws else text)
-                writer.ws = False
+                writer.ws = True
         else:
             open_ = element(tag)
             if open_ is None:
                 close = None
-            elif open_ is BLOCK:
-                writer.brk = PARAGRAPH
-                close = BLOCK
-            elif open_ is SKIP:
-                close = SKIP
+            elif open_ is block:
+                writer.brk = paragraph
+                close = block
+            elif open_ is skip:
+                close = skip
             else:
                 close = open_(writer, node)
-            if close is not SKIP:
-                child = node.first_child
+            if close is not skip and (child := node.first_child) is not None:
                 push((node, close))
                 node = child
                 continue
+            if close is not None and close is not block and close is not skip:
+                close(writer)
         if not stack:
             return
         node = node.next
 
 
 def _remove_hidden(root: LexborNode) -> None:
-    """Unlink what a browser does not show: `hidden`, `display: none`, `visibility: hidden` in an element's own style.
-
-    Also the visible copies of formulas whose source MathJax 2 keeps in a script behind them.
-    """
+    """Unlink what a browser does not show: `hidden`, `display: none`, `visibility: hidden` in an element's own style."""
     for node in root.css(_OUT_OF_SIGHT):
         attributes = node.attributes
-        if "hidden" in attributes:
-            hidden = attributes["hidden"] != "until-found"
-        else:
-            style = (attributes.get("style") or "").replace(" ", "").lower()
-            hidden = "display:none" in style or "visibility:hidden" in style
-        if hidden and node.mem_id != root.mem_id and node.parent is not None:
-            node.decompose(recursive=False)
-        elif (attributes.get("type") or "").startswith("math/tex"):
-            before = node.prev
-            while before is not None and before.is_element_node and is_copy(before):
-                before.decompose(recursive=False)
-                before = node.prev
+        hidden = "hidden" in attributes and attributes["hidden"] != "until-found"
+        style = attributes.get("style")
+        if hidden or (style and _HIDING.search(style)):
+            if node.mem_id != root.mem_id and node.tag_id != _BODY:
+                node.decompose(recursive=False)
 
 
 def _base(node: LexborNode, base_url: str | None) -> str | None:
-    from urllib.parse import urljoin
-
     head = node.parser.head
     base = head.css_first("base[href]") if head is not None else None
     href = base.attributes.get("href") if base is not None else None

@@ -3,33 +3,26 @@
 Writing is lazy. A block boundary, a list marker, `**` or `[` are only remembered when their element opens, and
 written when text arrives: so an empty element leaves nothing behind, and boundaries never pile up.
 
-Two lists grow side by side: `texts[i]` is text as the page has it, neither spaced nor escaped, `marks[i]` the
-finished Markdown that stands before it. The texts are spaced and escaped together when the page is done (finish.py):
-that is several times faster than text node by text node, and is why this module looks at text as little as it can.
-What is no text of the page (an image, a code span) is a mark, followed by STAND_IN for a text.
-
-Marks carry two control characters for finish.py, which the page's text can't hold by then: BREAK before whatever
-ends a line (spaces before it go), LINE or INNER where text starts (spaces after it go; after LINE, text must not
-look like the start of a block).
+Two lists grow side by side: `texts[i]` is text as the page has it, without the white space at its ends, neither spaced
+nor escaped inside; `marks[i]` is the finished Markdown that stands before it. The texts are spaced and escaped
+together when the page is done (finish.py): that is several times faster than node by node, and is why this module
+looks at text as little as it can. What is no text of the page (an image, a code span) is a mark before an empty text.
 """
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ccrawl.html.markdown.characters import VANISHING, plain
+from ccrawl.html.markdown.escape import LINE, LINE_STARTS
 from ccrawl.html.markdown.options import RenderOptions
 from ccrawl.html.markdown.urls import Destinations
 
 if TYPE_CHECKING:
     from ccrawl.html.markdown.tables import Table
-
-BREAK = "\x02"
-LINE = "\x03"
-INNER = "\x04"
-STAND_IN = "\x05"
 
 # Characters of the page's text whose escape depends on what they stand in, which only the walk knows. Lone surrogates
 # can't occur in decoded text, so they can stand for them until the end.
@@ -47,12 +40,14 @@ class Context:
 
     prefix: what each further line begins with
     lead: what the first line begins with, None once it is written
-    separator: how the first line was separated from what stood before
+    separator: how the first line is separated from what stands before
+    breaks: what to write for NOTHING, BR, NEXT_LINE and PARAGRAPH
     flow: whether blocks can stand inside
+    line_starts: whether text at the start of a line could be read as the start of a block
     closed_list: marker of a list that ended here, and how many texts there were then
     """
 
-    __slots__ = ("closed_list", "depth", "flow", "hard", "lead", "line", "paragraph", "parent", "prefix", "separator", "start")
+    __slots__ = ("breaks", "closed_list", "depth", "flow", "lead", "line_starts", "parent", "prefix", "separator")
 
     def __init__(self, parent: Context | None, lead: str, prefix: str, separator: int) -> None:
         self.parent = parent
@@ -60,18 +55,15 @@ class Context:
         self.prefix = prefix
         self.separator = separator
         self.flow = True
-        self.start = LINE
+        self.line_starts = True
         self.depth = parent.depth + 1 if parent else 0
         self.closed_list = ("", 0)
-        self.hard = f"{BREAK}\\\n{prefix}{LINE}"
-        self.line = f"{BREAK}\n{prefix}{LINE}"
-        self.paragraph = f"{BREAK}\n{prefix.rstrip()}\n{prefix}{LINE}"
+        self.breaks = ("", f"\\\n{prefix}", f"\n{prefix}", f"\n{prefix.rstrip()}\n{prefix}")
 
     def one_line(self, joint: str) -> Context:
         """This context, where all text has to stay on one line: parts that would be lines are separated by `joint`."""
-        self.flow = False
-        self.start = INNER
-        self.hard = self.line = self.paragraph = f"{BREAK}{joint}{INNER}"
+        self.flow = self.line_starts = False
+        self.breaks = ("", joint, joint, joint)
         return self
 
 
@@ -82,7 +74,7 @@ class Inline:
     at: the index of the mark that opens it, None while that is not written
     since: how many texts there were when it was opened
     html: whether its marks are HTML this time
-    done: a link whose text has been written, which further blocks inside the element are not part of
+    done: a link that has more than a picture in it, and that further blocks in the element are not part of
     """
 
     __slots__ = ("at", "close", "done", "html", "kind", "open", "since")
@@ -96,6 +88,10 @@ class Inline:
         self.html = False
         self.done = False
 
+    def shares_delimiter(self, other: Inline) -> bool:
+        """Whether the marks of both, side by side, are one run of stars or tildes."""
+        return other.kind in OPENED and EMPHASIS[self.kind][0] == EMPHASIS[other.kind][0] and not other.html
+
 
 # The delimiter of an emphasis is marked until the page is done, so that it can still become HTML.
 EMPHASIS = {"strong": "**", "em": "*", "del": "~~"}
@@ -103,17 +99,32 @@ OPENED = {"strong": "\x0eb", "em": "\x0ei", "del": "\x0ed"}
 
 
 class List:
-    """An open list. `item` is the context of its last item."""
+    """An open list.
 
-    __slots__ = ("context", "item", "marker", "number", "step", "tight")
+    context: what it stands in
+    marker: "-" or "*", or what follows the number of an item, "." or ")"
+    number, step: the number of the next item, and what is added to it for the one after
+    tight: whether items follow each other without a blank line
+    separator: what stands before its first item
+    item: the context of its last item
+    """
 
-    def __init__(self, context: Context, marker: str, number: int, step: int, tight: bool) -> None:
+    __slots__ = ("_written", "context", "item", "marker", "number", "separator", "step", "tight")
+
+    def __init__(self, context: Context, marker: str, number: int, step: int, tight: bool, separator: int) -> None:
         self.context = context
-        self.item: Context | None = None
         self.marker = marker
         self.number = number
         self.step = step
         self.tight = tight
+        self.separator = separator
+        self.item: Context | None = None
+        self._written = False
+
+    def has_text(self) -> bool:
+        """Whether an item has been written, as those without text are not."""
+        self._written = self._written or (self.item is not None and self.item.lead is None)
+        return self._written
 
 
 class Writer:
@@ -122,17 +133,21 @@ class Writer:
     __slots__ = (
         "brk",
         "closed",
+        "code",
         "context",
         "destinations",
+        "found_copies",
         "images",
         "inlines",
         "list",
         "marks",
         "opening",
         "options",
+        "pictures",
         "references",
         "saved",
         "table",
+        "tail",
         "texts",
         "ws",
     )
@@ -141,7 +156,10 @@ class Writer:
         self.options = options
         self.destinations = Destinations(base_url)
         self.references: dict[str, int] = {}
-        self.images: set[str] = set()
+        self.code = (-1, "", "")  # the last code span: how many texts there were after it, its text, its mark before that
+        self.found_copies = False
+        self.images: set[str] = set()  # where pictures are that have been written
+        self.pictures: set[int] = set()  # the indices of their marks
         self.texts: list[str] = []
         self.marks: list[str] = []
         self.context = Context(None, "", "", NOTHING)
@@ -152,36 +170,50 @@ class Writer:
         self.ws = False  # white space has been seen since the last text
         self.inlines: list[Inline] = []  # open, outermost first
         self.opening = False  # whether some of them are to be written before the next text
+        self.tail = ""  # the end of a link, finished, to be written before anything else
         self.closed: list[Inline] = []  # written ones that have ended since the last text, innermost first
 
     def put(self, text: str, content: str = "") -> None:
-        """Write `text`, which is more than white space, after all that is pending before it.
+        """Write `text` after all that is pending before it. It has no white space at its ends.
 
-        `content` is finished Markdown that stands before the text; then the text is STAND_IN.
+        `content` is finished Markdown that stands right before the text; where that is all, the text is empty.
         """
-        if text[0] in VANISHING and text != STAND_IN or (text[0].isspace() and text.lstrip()[0] in VANISHING):
-            text = plain(text).strip()
+        if text and text[0] in VANISHING:
+            text = plain(text)
             if not text:
                 return
-        brk = self.brk
-        if brk:
-            if brk > BR and self.inlines:
+        if brk := self.brk:
+            context = self.context
+            if brk > BR and self.inlines and (context.flow or context.lead is not None):
                 self._suspend()
-            mark = self._closings() + self._break(brk)
+            mark = context.breaks[brk] if context.lead is None else self._lead(context)
+            if self.opening and mark[-4:] == "<br>":
+                mark += " "  # so that what opens can't be read as an end
+            if self.tail or self.closed:
+                mark = self._closings() + mark
+            if text and text[0] in LINE_STARTS and context.line_starts and not content:
+                mark += LINE
             self.brk = NOTHING
-            text = text.lstrip()
-        elif self.ws or text[0].isspace():
-            mark = self._closings() + ("" if self.texts[-1][-1:].isspace() else " ")
-            text = text.lstrip()
-        else:
-            if self.opening or self.closed:
-                self._join(content or text)
+        elif self.ws:
+            mark = self._closings() + " " if self.tail or self.closed else " "
+        elif self.tail or self.opening or self.closed or content:
+            self._join(content or text)
             mark = self._closings()
+        else:
+            mark = ""
         self.ws = False
         if self.opening:
             mark += self._openings()
         self.marks.append(mark + content)
         self.texts.append(text)
+
+    def goes_on(self, following: str) -> bool:
+        """Whether `following` would stand right behind the last text, nothing between."""
+        if self.brk or self.ws or self.tail:
+            return False
+        if self.opening or self.closed:
+            self._join(following)
+        return not (self.opening or self.closed)
 
     def put_block(self, lines: Sequence[str]) -> None:
         """Write finished Markdown that is a block of its own."""
@@ -189,12 +221,13 @@ class Writer:
         blank = prefix.rstrip()
         first, *rest = lines
         self.brk = PARAGRAPH
-        self.put(STAND_IN, first + "".join([f"\n{prefix}{line}" if line else f"\n{blank}" for line in rest]))
+        self.put("", first + "".join([f"\n{prefix}{line}" if line else f"\n{blank}" for line in rest]))
         self.brk = PARAGRAPH
 
     def break_here(self) -> str:
-        """What a block written by hand begins with."""
-        mark = self._closings() + self._break(PARAGRAPH)
+        """What a block that is written by hand begins with."""
+        context = self.context
+        mark = context.breaks[PARAGRAPH] if context.lead is None else self._lead(context)
         self.brk = PARAGRAPH
         return mark
 
@@ -216,42 +249,37 @@ class Writer:
         """End the innermost open inline element."""
         inline = self.inlines.pop()
         if inline.at is not None:
-            self._end(inline)
+            self.closed.append(inline)
         if self.opening:
             self.opening = any(other.at is None and not other.done for other in self.inlines)
 
     def settle(self) -> None:
         """Write here what ends the open inline elements: the line is at its end."""
         self._suspend()
-        if self.closed:
+        if self.tail or self.closed:
             self.marks.append(self._closings())
-            self.texts.append(STAND_IN)
-
-    def _end(self, inline: Inline) -> None:
-        stripped = self.texts[-1].rstrip()
-        if len(stripped) != len(self.texts[-1]):
-            self.texts[-1] = stripped
-            self.ws = True
-        self.closed.append(inline)
+            self.texts.append("")
 
     def _suspend(self) -> None:
-        """End what is open at a block boundary; it goes on behind it, except a link that has its text."""
+        """End what is open at a block boundary; it goes on behind it, except a link that has had its text."""
         for index in range(len(self.inlines) - 1, -1, -1):
             inline = self.inlines[index]
             if inline.at is None:
                 continue
-            self._end(inline)
+            self.closed.append(inline)
             again = Inline(inline.kind, inline.open, inline.close, inline.since)
             if inline.kind == "a":
-                again.done = any(text != STAND_IN for text in self.texts[inline.since :])
+                again.done = any(index not in self.pictures for index in range(inline.since, len(self.texts)))
             self.inlines[index] = again
             self.opening = self.opening or not again.done
 
     def _closings(self) -> str:
-        if not self.closed:
-            return ""
-        closings = "".join([f"</{inline.kind}>" if inline.html else inline.close for inline in self.closed])
-        self.closed.clear()
+        closings = self.tail
+        self.tail = ""
+        if self.closed:
+            for inline in self.closed:
+                closings += f"</{inline.kind}>" if inline.html else inline.close
+            self.closed.clear()
         return closings
 
     def _openings(self) -> str:
@@ -263,11 +291,8 @@ class Writer:
         self.opening = False
         return mark
 
-    def _break(self, brk: int) -> str:
-        """What separates the next text from what is written, with the leads of quotes and items begun here."""
-        context = self.context
-        if context.lead is None:
-            return (context.hard, context.line, context.paragraph)[brk - 1]
+    def _lead(self, context: Context) -> str:
+        """What begins the first line of a context: its own lead, after those of the contexts that begin with it."""
         leads: list[str] = []
         outer: Context | None = context
         separator = NOTHING
@@ -276,16 +301,16 @@ class Writer:
             outer.lead = None
             separator = outer.separator
             outer = outer.parent
-        before = "" if outer is None else (outer.hard, outer.line, outer.paragraph)[separator - 1][:-1]
         leads.reverse()
-        return before + "".join(leads) + context.start
+        return (outer.breaks[separator] if outer is not None else "") + "".join(leads)
 
     def _join(self, following: str) -> None:
         """Settle how the marks between the last text and `following` are written; there is no space around them.
 
         CommonMark (6.2) reads a delimiter with punctuation on its inner side only when its outer side is white space
         or punctuation too: `a**"b"**c` is no emphasis. Such an element is written as HTML. So is one that begins
-        where another ends, as the two delimiters would be read as one run.
+        right where another ends, or right behind text of another that goes on around it: its delimiter could be read
+        as the end of that one.
         """
         fresh = [inline for inline in self.inlines if inline.at is None and not inline.done] if self.opening else []
         closed = self.closed
@@ -293,24 +318,19 @@ class Writer:
             ended, again = closed.pop(), fresh.pop(0)  # </b><b>: it simply goes on
             again.at, again.html = ended.at, ended.html
         self.opening = bool(fresh)
-        last = self.texts[-1]
-        if fresh:
-            edge = bool(closed) or _is_word(last[-1])
-            for inline, inner in zip(fresh, [*fresh[1:], None], strict=True):
-                if inline.kind in OPENED and edge:
-                    after = following if inner is None else inner.open
-                    inline.html = bool(closed) or not _is_word(after[0]) and after[0] != "\x0e"
-                edge = edge and inline.kind in OPENED and not inline.html
-            if fresh[0].kind == "a" and not closed and last[-1] == "!":
-                self.texts[-1] = last[:-1] + EXCLAMATION
-        elif closed and _is_word(following[0]):
-            edge = _is_word(last[-1])
-            for inline, outer in zip(closed, [*closed[1:], None], strict=True):
-                if inline.kind not in OPENED:
-                    edge = False
-                elif not edge and not inline.html and (outer is None or outer.kind in OPENED):
-                    self._as_html(inline)
-                    edge = False
+        after_word = not self.tail and _is_word(self.texts[-1][-1:])
+        if fresh and fresh[0].kind in OPENED:
+            outer = fresh[0]
+            run = list(itertools.takewhile(outer.shares_delimiter, fresh))
+            before_word = len(run) == len(fresh) and _is_word(following[0])
+            inside = any(inline.at is not None and outer.shares_delimiter(inline) for inline in self.inlines)
+            behind = closed and closed[-1].kind in OPENED
+            outer.html = bool(behind) or inside or (after_word and not before_word)
+        elif not fresh and closed and closed[-1].kind in OPENED and not closed[-1].html and _is_word(following[0]):
+            if not (after_word and all(map(closed[-1].shares_delimiter, closed))):
+                self._as_html(closed[-1])
+        if self.texts[-1][-1:] == "!" and not closed and not self.tail and (fresh[0].open if fresh else following) == "[":
+            self.texts[-1] = self.texts[-1][:-1] + EXCLAMATION
 
     def _as_html(self, inline: Inline) -> None:
         assert inline.at is not None
@@ -320,4 +340,4 @@ class Writer:
 
 def _is_word(character: str) -> bool:
     """Whether it is neither white space nor punctuation nor a symbol, as CommonMark counts them."""
-    return character.isalnum() or unicodedata.category(character)[0] not in "PSZC"
+    return bool(character) and ( character.isalnum() or unicodedata.category(character)[0] not in "PSZC")
