@@ -48,6 +48,11 @@ def test_byte_order_mark_beats_header_beats_meta() -> None:
     assert text_of(cyrillic.encode("koi8-r"), "text/html") == cyrillic
 
 
+def test_byte_order_mark_holds_where_bytes_alone_would_not_tell() -> None:
+    assert text_of(b"\xef\xbb\xbf" + page("é").encode(), "text/html; charset=gbk") == page("é")
+    assert decode(b"\xef\xbb\xbf" + page("Старый маяк").encode("cp1251"), None).encoding == "utf-8"
+
+
 @pytest.mark.parametrize(
     "content_type",
     [
@@ -165,6 +170,7 @@ def test_detection_survives_a_broken_pair() -> None:
 
 def test_lone_sign_on_an_english_page_is_western() -> None:
     assert "© 1999" in text_of(page("All rights reserved \xa9 1999").encode("latin-1"), None)
+    assert "stealing £500,000" in text_of(page("stealing \xa3500,000").encode("latin-1"), None)
 
 
 # --- UTF-16 and zero bytes ---------------------------------------------------------------------------

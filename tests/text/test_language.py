@@ -84,7 +84,11 @@ def test_all_of_a_long_text_counts() -> None:
 
 
 def test_capitals_alone_change_nothing() -> None:
-    assert detect(GERMAN.replace("ü", "ue").upper()).code == "deu"
+    polish = "Stocznia zakończyła budowę promu, który od czerwca będzie kursował między miastem a wyspą."
+    greek = "Στην άκρη του λιμανιού δύο αδέλφια χτίζουν ακόμη ξύλινες βάρκες."
+    for text in (GERMAN, polish, greek):
+        assert detect(text.upper()) == detect(text.lower())
+        assert detect(text.upper()).confidence > 0.8
 
 
 def test_every_label_of_the_model_has_a_code() -> None:

@@ -79,6 +79,27 @@ def test_equals_the_reference_on_any_text(text: str) -> None:
         assert simhash(text) == reference_simhash(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "feature"),
+    [
+        ("a" * 40_000, "a" * 40_000),
+        ("a" * 32_768 + " b", "a" * 32_768 + "|b"),
+        ("a" * 32_767 + " b", "a" * 32_767 + "|b"),
+        ("a" * 32_768 + "港", "a" * 32_768 + "|港"),
+        ("a" * 32_767 + "港b", "a" * 32_767 + "|港|b"),
+        ("." * 32_768 + "b", "b"),
+    ],
+)
+def test_words_at_a_block_border(text: str, feature: str) -> None:
+    # Few enough tokens that one more or less would change the fingerprint.
+    words = feature.split("|")
+    windows = [" ".join(words)] if len(words) >= 3 else words
+    expected = xxhash.xxh3_64_intdigest(windows[0].encode())
+    for window in windows[1:]:
+        expected &= xxhash.xxh3_64_intdigest(window.encode())
+    assert simhash(text) == expected
+
+
 def test_equals_the_reference_across_block_borders() -> None:
     words = random.Random(5).choices(["pier", "Lamp", "Größe", "港", "маяк", "10", "a-b"], k=30_000)
     text = "".join(word + random.Random(i).choice([" ", "", ", "]) for i, word in enumerate(words))
