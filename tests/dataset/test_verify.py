@@ -237,6 +237,11 @@ def test_every_code_that_a_check_gives_has_a_meaning(dataset: Path) -> None:
     assert all(meaning and meaning[0].islower() and not meaning.endswith(".") for meaning in FAULTS.values())
 
 
+def test_shards_chosen_from_a_crawls_list_leave_no_gap(tmp_path: Path) -> None:
+    names = {f"crawl-data/CC-MAIN-2025-08/x/{n}.warc.gz": [] for n in (3, 90)}
+    assert verify(datasets.write(tmp_path, names, numbers=[3, 90])).ok
+
+
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two archives and the dataset that an export makes of them."""
@@ -288,8 +293,24 @@ def test_an_archive_that_is_another_or_is_not_given_is_told(copy: Path) -> None:
     warcs.write(copy / "crawl/1.warc.gz", [warcs.response(10)])
     report = verify(copy / "out", sources=[copy / "crawl"])
     assert codes(report) == {"source-counts", "source-record"}
-    (copy / "crawl/1.warc.gz").write_bytes(b"")
+    (copy / "crawl/1.warc.gz").write_bytes(b"")  # no archive at all
     assert codes(verify(copy / "out", sources=[copy / "crawl"])) == {"source-unreadable"}
+
+
+def test_an_archive_that_was_never_exported_is_told(copy: Path) -> None:
+    warcs.write(copy / "crawl/2.warc.gz", [warcs.response(50)])
+    report = verify(copy / "out", sources=[copy / "crawl"])
+    assert [(fault.code, fault.where) for fault in report.faults] == [("shard-missing", "2.warc.gz")]
+
+
+def test_a_local_copy_stands_for_a_file_of_a_crawl() -> None:
+    from ccrawl.archives import Source
+    from ccrawl.dataset.verify.run import source_named
+
+    copy, other = Source("a.warc.gz", "/x/a.warc.gz"), Source("b.warc.gz", "/x/b.warc.gz")
+    by_name = {source.name: source for source in (copy, other)}
+    assert source_named("crawl-data/C/a.warc.gz", by_name) == copy
+    assert source_named("crawl-data/C/c.warc.gz", by_name) is None
 
 
 def test_repair_gives_the_bytes_of_an_undamaged_export(copy: Path, exported: Path) -> None:

@@ -13,7 +13,9 @@ from ccrawl.dataset.manifest import crawl_of
 from ccrawl.run.options import ExportOptions
 
 _SOURCES_SHOWN = 6
+# Placeholders for what the manifest does not hold.
 _MANY = "SOURCE..."
+_INDEX = "INDEX"
 # Options whose flag is not their own name with dashes.
 _FLAGS = {"languages": "lang", "min_language_confidence": "min-lang-confidence"}
 
@@ -41,7 +43,9 @@ def _flags(options: dict[str, Any]) -> list[str]:
         if value == defaults.get(name) or value is None:
             continue
         flag = "--" + _FLAGS.get(name, name.replace("_", "-"))
-        if value is True:
+        if name == "dedup_index":
+            words += [flag, _INDEX]
+        elif value is True:
             words.append(flag)
         elif isinstance(value, tuple):
             words += [flag, ",".join(map(str, value))]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ccrawl.cli.units import count, size
 from ccrawl.dataset.card import numbers
@@ -77,9 +78,7 @@ def _made(card: Card) -> str:
     wanted = facts.manifest.options.get("languages")
     steps = [
         "Web archives were read record by record; HTML responses with status 200 are pages.",
-        "Pages that are byte-identical to an earlier one of their shard were dropped before they were parsed."
-        if facts.manifest.options.get("dedup_digest")
-        else "No page was dropped for being a copy of another.",
+        _dropped_copies(facts.manifest.options),
         "Each page was decoded as browsers decode it, and its main content written as Markdown by "
         f"{_names(facts.extractors)}. Pages without text make no row.",
         "The language was detected from the text"
@@ -97,11 +96,25 @@ def _made(card: Card) -> str:
     commands = export_commands(facts, card.folder)
     return section(
         "How it was made",
-        f"With ccrawl {code(facts.manifest.version)}. The same command gives the same bytes on any machine:",
+        f"With ccrawl {code(facts.manifest.version)}. {_again(facts.manifest.options)}:",
         fence("sh", commands) if commands else "",
         "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)),
         table(["option", "value"], options),
     )
+
+
+def _dropped_copies(options: Mapping[str, Any]) -> str:
+    if options.get("dedup_index"):
+        return "Pages whose payload was in an index of earlier captures were dropped before they were parsed."
+    if options.get("dedup_digest"):
+        return "Pages byte-identical to an earlier one of their shard were dropped before they were parsed."
+    return "No page was dropped for being a copy of another."
+
+
+def _again(options: Mapping[str, Any]) -> str:
+    if options.get("dedup_index"):
+        return "The same command and the same index give the same bytes on any machine"
+    return "The same command gives the same bytes on any machine"
 
 
 def _columns() -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from typing import Any
 
 from ccrawl.archives import Source, find_sources
 from ccrawl.dataset.ledger import MANIFEST, ShardEntry
@@ -17,6 +18,9 @@ from ccrawl.dataset.verify.files import check_file
 from ccrawl.dataset.writer import TEMPORARY_SUFFIX
 from ccrawl.errors import UsageError
 from ccrawl.run.processes import Worker, WorkerDied, worker_context
+
+# How Common Crawl's lists of shards name them; such shards have numbers of their own.
+_CRAWL_LIST = "crawl-data/"
 
 OnShard = Callable[[int, int, str], None]  # shards done, shards in all, the file just done
 
@@ -55,7 +59,7 @@ class VerifyReport:
 def verify(
     directory: str | os.PathLike[str],
     *,
-    sources: Sequence[str | os.PathLike[str]] | None = None,
+    sources: Sequence[str | os.PathLike[str] | Source] | None = None,
     rows: bool = True,
     repair: bool = False,
     workers: int = 1,
@@ -63,9 +67,10 @@ def verify(
 ) -> VerifyReport:
     """Check the dataset in `directory` against its manifest, and every row against its own laws.
 
-    With `sources` (paths, folders or globs of the archives) each archive is read again, and record ids,
-    offsets, URLs, dates, lengths and payload digests are compared. Without `rows` only files are checked.
-    `repair` exports the shards that fail again, and needs the same `sources` as the export.
+    With `sources` (paths, folders, globs or URLs of the archives, or sources found before) each archive is
+    read again, and record ids, offsets, URLs, dates, lengths and payload digests are compared. Without `rows`
+    only files are checked. `repair` exports the shards that fail again, and needs the same `sources` as the
+    export.
 
     Raises OutputError when there is no readable manifest or the repair can't be done, and UsageError for
     wrong arguments. What is wrong with the dataset is in the report.
@@ -74,7 +79,7 @@ def verify(
         raise UsageError("a repair exports again: name the archives, as in --repair --source crawl/*.warc.gz")
     folder = Path(directory)
     manifest = read_manifest(folder)
-    archives = find_sources([os.fspath(path) for path in sources]) if sources else None
+    archives = None if sources is None else find_archives(sources)
     faults = _check(folder, manifest, archives, rows=rows, workers=workers, on_shard=on_shard)
     repaired: tuple[str, ...] = ()
     if repair and faults:
@@ -106,9 +111,19 @@ def _check(
     on_shard: OnShard | None,
 ) -> list[Fault]:
     faults = [*_check_manifest(manifest), *_check_folder(directory, manifest)]
-    by_name = None if archives is None else {source.name: source for source in archives}
+    if archives is not None:
+        faults += _not_exported(manifest, archives)
+    by_name = {source.name: source for source in archives or ()}
     tasks = [
-        _Task(directory, entry, manifest, by_name is not None, (by_name or {}).get(entry.source), rows)
+        _Task(
+            directory=directory,
+            entry=entry,
+            version=manifest.version,
+            options=manifest.options,
+            read_sources=archives is not None,
+            source=source_named(entry.source, by_name),
+            rows=rows,
+        )
         for entry in manifest.shards
     ]
     found: dict[str, list[Fault]] = {}
@@ -135,11 +150,41 @@ def _check_manifest(manifest: Manifest) -> list[Fault]:
     faults += [Fault("shard-failed", failed.source, failed.error) for failed in manifest.failed]
     failed_numbers = {failed.number for failed in manifest.failed}
     for crawl in manifest.crawls:
-        numbers = {entry.number for entry in manifest.shards if crawl_of(entry.file) == crawl}
+        shards = [entry for entry in manifest.shards if crawl_of(entry.file) == crawl]
+        if any(entry.source.startswith(_CRAWL_LIST) for entry in shards):
+            continue  # a choice of shards, under the numbers of the crawl's own list
+        numbers = {entry.number for entry in shards}
         missing = set(range(max(numbers))) - numbers - failed_numbers
         if missing:
             faults.append(Fault("shard-missing", MANIFEST, f"crawl {crawl}: shard {_ranges(missing)}"))
     return faults
+
+
+def _not_exported(manifest: Manifest, archives: Sequence[Source]) -> list[Fault]:
+    """Sources that were given and stand for no shard."""
+    known = {entry.source for entry in manifest.shards} | {failed.source for failed in manifest.failed}
+    known |= {_base_name(name) for name in known}
+    return [
+        Fault("shard-missing", source.name, "was not exported into this dataset")
+        for source in archives
+        if source.name not in known
+    ]
+
+
+def find_archives(sources: Sequence[str | os.PathLike[str] | Source]) -> list[Source]:
+    """The sources that arguments stand for. UsageError when one names nothing."""
+    paths = [os.fspath(source) for source in sources if not isinstance(source, Source)]
+    found = [source for source in sources if isinstance(source, Source)]
+    return found + (find_sources(paths) if paths or not found else [])
+
+
+def source_named(name: str, by_name: Mapping[str, Source]) -> Source | None:
+    """The source of that name, else one whose name is its last part: a local copy of a crawl's file."""
+    return by_name.get(name) or by_name.get(_base_name(name))
+
+
+def _base_name(name: str) -> str:
+    return name.rpartition("/")[2]
 
 
 def _check_folder(directory: Path, manifest: Manifest) -> list[Fault]:
@@ -162,22 +207,23 @@ class _Task:
 
     directory: Path
     entry: ShardEntry
-    manifest: Manifest
+    version: str
+    options: Mapping[str, Any]
     read_sources: bool
     source: Source | None
     rows: bool
 
 
 def _check_shard(task: _Task) -> list[Fault]:
-    entry, options = task.entry, task.manifest.options
-    faults = check_file(task.directory, entry, task.manifest.version, options, rows=task.rows)
+    entry = task.entry
+    faults = check_file(task.directory, entry, task.version, task.options, rows=task.rows)
     if not task.read_sources or any(fault.code in _NO_ROWS for fault in faults):
         return faults
     if task.source is None:
         return [*faults, Fault("source-missing", entry.source, "name it with --source", shard=entry.file)]
     from ccrawl.dataset.verify.archive import check_source
 
-    return faults + check_source(task.directory, entry, task.source, options)
+    return faults + check_source(task.directory, entry, task.source, task.options)
 
 
 _NO_ROWS = ("file-missing", "unreadable", "schema", "utf-8")
