@@ -41,10 +41,21 @@ class BitOrder:
         place = {source: target for target, source in enumerate(self.sources)}
         return BitOrder([place[source] for source in after.sources])
 
-    def shared_top(self, other: BitOrder) -> int:
-        """How many bits both orders have in the same places, counted from the top."""
-        pairs = zip(reversed(self.sources), reversed(other.sources), strict=True)
-        return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    def shared_top(self, after: BitOrder) -> tuple[int, int]:
+        """How many bits both orders have in the same places from the top, and how many `after` then leaves
+        out.
+        """
+        ours, theirs = self.sources[::-1], after.sources[::-1]
+        pairs = zip(ours, theirs, strict=True)
+        shared = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return shared, ours.index(theirs[shared]) - shared if shared < BITS else 0
+
+    def with_key(self, mask: int) -> BitOrder:
+        """This order with the bits of `mask` moved to the top, keeping the order among them and among the
+        rest.
+        """
+        rest = [bit for bit in self.sources if not mask >> bit & 1]
+        return BitOrder(rest + [bit for bit in self.sources if mask >> bit & 1])
 
     def apply(self, words: Words) -> Words:
         """The words in the new order; a new array of the same length."""
@@ -53,13 +64,6 @@ class BitOrder:
     def invert(self, words: Words) -> Words:
         """The words whose `apply` gives these; a new array of the same length."""
         return self._backward.move(words)
-
-
-def key_on_top(mask: int) -> BitOrder:
-    """The order that moves the bits of `mask` to the top, keeping the order among them and among the rest."""
-    rest = [bit for bit in range(BITS) if not mask >> bit & 1]
-    key = [bit for bit in range(BITS) if mask >> bit & 1]
-    return BitOrder(rest + key)
 
 
 class _Mover:
@@ -109,3 +113,6 @@ def _byte_tables(sources: tuple[int, ...]) -> Words:
         bit = values >> np.uint64(source % 8) & np.uint64(1)
         tables[source // 8] |= bit << np.uint64(target)
     return tables
+
+
+IN_PLACE = BitOrder(range(BITS))

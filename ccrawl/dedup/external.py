@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ccrawl.dedup.bits import Words, key_on_top
+from ccrawl.dedup.bits import IN_PLACE, Words
 from ccrawl.dedup.hamming import choose_tables, pairs_within, search_table
 from ccrawl.dedup.scratch import Scratch, chunks, top_bits
 
@@ -28,7 +28,7 @@ def pairs_within_scratch(words: Words, distance: int, scratch: Scratch) -> Itera
         yield from pairs_within(words, distance)  # compares tile by tile: needs no copy
         return
     for table, mask in enumerate(masks):
-        order = key_on_top(mask)
+        order = IN_PLACE.with_key(mask)
         table_parts = min(parts, 1 << mask.bit_count())
         split = scratch.split(table_parts, np.uint64)
         for piece in chunks(len(words)):

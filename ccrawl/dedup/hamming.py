@@ -15,11 +15,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ccrawl.dedup.bits import BITS, BitOrder, Words, key_on_top
+from ccrawl.dedup.bits import BITS, IN_PLACE, BitOrder, Words
 from ccrawl.dedup.plan import choose, key_masks
 
 MOST_DISTANCE = 16
 _CHUNK = 1 << 17
+_LEAST_RUN = 64  # words in a rising run from which merging the runs pays
 _PIECE = 1 << 12  # words that are sorted at once where the top bits are in order
 _TILE = 1 << 21  # pairs compared at once where all are: 16 MiB
 _HOT = 128  # members under one key from which a bucket is searched by itself
@@ -55,7 +56,7 @@ def choose_tables(words: Words, distance: int) -> tuple[list[int], BitOrder]:
     plan = choose(len(words), distance, math.fsum(weights))
     masks, blocks = key_masks(plan, weights) if plan.segments else ([], [])
     if not masks or 0 in masks:  # an empty key selects nothing: fewer bits vary than there are blocks
-        return [], BitOrder(range(BITS))
+        return [], IN_PLACE
     return masks, BitOrder([bit for block in reversed(blocks) for bit in block])
 
 
@@ -98,31 +99,31 @@ def scan_sorted(words: Words, key_bits: int, distance: int) -> Iterator[tuple[Wo
 
 
 def _search_tables(words: Words, distance: int, masks: list[int]) -> Iterator[tuple[Words, Words]]:
-    order, moved = BitOrder(range(BITS)), words
-    ordered = bool((words[1:] > words[:-1]).all())
+    order, moved = IN_PLACE, words if (words[1:] > words[:-1]).all() else np.sort(words)
     for table, mask in enumerate(masks):
-        before, order = order, key_on_top(mask)
-        shared = order.shared_top(before) if ordered else 0
-        moved = sort_moved(moved, before.then(order), shared)
-        ordered = True
+        before, order = order, order.with_key(mask)
+        moved = _sort_again(moved, before, order)
         yield from search_table(moved, masks, table, order, distance)
 
 
-def sort_moved(words: Words, order: BitOrder, shared: int) -> Words:
-    """The words in another order of bits, sorted; they are sorted, and their `shared` top bits stay where
-    they are.
+def _sort_again(words: Words, before: BitOrder, after: BitOrder) -> Words:
+    """Words that are sorted in one order of bits, moved to another and sorted in that.
 
-    Words that differ in those bits need no comparing, so the sort is one of many short pieces, which stay in
-    the cache: at ten million, half the time of sorting the whole for sixteen bits that stay.
+    Where the orders share top bits, words that differ in those need no comparing: the sort is one of many
+    short pieces, which stay in the cache. Where the new order then leaves out some bits, a piece is a few
+    rising runs, one for each value of those, and merging is faster than sorting. At ten million words this
+    takes 0.3 to 0.6 of the time of sorting all of them.
     """
+    shared, left_out = before.shared_top(after)
     if shared == BITS:
         return words
-    moved = order.apply(words)
+    moved = before.then(after).apply(words)
+    runs = len(words) >> (shared + left_out) >= _LEAST_RUN
     low = np.uint64(BITS - shared)
     targets = np.arange(_PIECE, len(words), _PIECE) if shared else np.empty(0, np.int64)
     bounds = [0, *np.searchsorted(words, words[targets] >> low << low).tolist(), len(words)]
     for start, end in itertools.pairwise(bounds):
-        moved[start:end].sort()
+        moved[start:end].sort(kind="stable" if runs else "quicksort")
     return moved
 
 

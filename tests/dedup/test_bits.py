@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrawl.dedup.bits import BitOrder, key_on_top
+from ccrawl.dedup.bits import BitOrder
 
 words = st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=20)
 
@@ -27,7 +27,7 @@ def test_invert_undoes_apply(values: list[int], sources: list[int]) -> None:
 
 @given(words, st.integers(1, 2**64 - 1))
 def test_words_agree_on_the_mask_just_when_their_top_bits_agree(values: list[int], mask: int) -> None:
-    moved = key_on_top(mask).apply(np.array(values, np.uint64)).tolist()
+    moved = BitOrder(range(64)).with_key(mask).apply(np.array(values, np.uint64)).tolist()
     shift = 64 - mask.bit_count()
     for value, other in zip(values, moved, strict=True):
         assert (
