@@ -36,6 +36,9 @@ def export(
     workers: int | None = None,
     overwrite: bool = False,
     strict: bool = False,
+    dedup_index: str | None = None,
+    commit: bool = True,
+    duplicates: str | os.PathLike[str] | None = None,
     listener: Listener | None = None,
 ) -> ExportReport:
     """Turn web archives into a Markdown dataset in the folder `out`.
@@ -43,6 +46,10 @@ def export(
     `sources` are paths, folders or globs; each file found is a shard, numbered in sorted order. `workers`
     processes (default: the cores this process may use) convert; the bytes written do not depend on their
     number. What an earlier run has finished is left alone, unless `overwrite`.
+
+    `dedup_index` is a folder or a redis:// URL: what runs committed there have captured is dropped, and this
+    run is committed when all its shards are done, unless not `commit`. `duplicates` is a Parquet file to
+    write the list of dropped captures to.
 
     Worker processes import the caller's main module, as multiprocessing does: a script calls this
     under `if __name__ == "__main__":`.
@@ -68,6 +75,9 @@ def export(
         workers=workers or _cores(),
         overwrite=overwrite,
         strict=strict,
+        index=dedup_index,
+        commit=commit,
+        duplicates=Path(duplicates) if duplicates is not None else None,
         listener=listener or ignore,
     )
 

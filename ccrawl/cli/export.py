@@ -48,6 +48,37 @@ def command(
             rich_help_panel=_KEEP,
         ),
     ] = False,
+    dedup_index: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Drop pages that runs committed to this index have, and add this run's: "
+            "a folder, or redis://host:port/db.",
+            rich_help_panel=_KEEP,
+            show_default=False,
+        ),
+    ] = None,
+    dedup_min_bytes: Annotated[
+        str,
+        typer.Option(metavar="SIZE", help="Smaller pages are never duplicates.", rich_help_panel=_KEEP),
+    ] = str(_DEFAULTS.dedup_min_bytes),
+    no_commit: Annotated[
+        bool,
+        typer.Option(
+            "--no-commit",
+            help="Leave the run in the index for `ccrawl index commit` or `cancel`.",
+            rich_help_panel=_KEEP,
+        ),
+    ] = False,
+    duplicates: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.parquet",
+            help="List the dropped pages, each with its original.",
+            rich_help_panel=_KEEP,
+            show_default=False,
+        ),
+    ] = None,
     lang: Annotated[
         list[str] | None,
         typer.Option(
@@ -120,9 +151,14 @@ def command(
 
     [dim]Example: ccrawl export crawl.warc.gz --out dataset --dedup-digest --lang eng[/dim]
     """
+    if no_commit and dedup_index is None:
+        raise UsageError("--no-commit says what becomes of a run in a --dedup-index; give one")
+    if duplicates is not None and not dedup_digest and dedup_index is None:
+        raise UsageError("--duplicates lists what --dedup-digest or --dedup-index drop; give one of them")
     options = ExportOptions(
         extractor=extractor,
         dedup_digest=dedup_digest,
+        dedup_min_bytes=parse_size(dedup_min_bytes),
         languages=_language_codes(lang or []),
         min_language_confidence=min_lang_confidence,
         limit=limit,
@@ -139,6 +175,9 @@ def command(
             workers=workers,
             overwrite=overwrite,
             strict=strict,
+            dedup_index=dedup_index,
+            commit=not no_commit,
+            duplicates=duplicates,
             listener=listener,
         )
     if as_json:

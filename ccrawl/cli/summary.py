@@ -6,8 +6,9 @@ import dataclasses
 from typing import Any
 
 from ccrawl.cli.units import count, duration, size
-from ccrawl.dataset.ledger import FAILURES
+from ccrawl.dataset.ledger import FAILURES, Counts
 from ccrawl.run.export import ExportReport
+from ccrawl.run.indexed import IndexReport
 
 
 def as_json(report: ExportReport) -> dict[str, Any]:
@@ -25,13 +26,14 @@ def as_text(report: ExportReport) -> str:
         ("records", f"{counts.records:,}"),
         ("not pages", _causes(counts.skipped)),
         ("pages", f"{counts.pages:,}"),
-        ("duplicates", _duplicates(counts.duplicates, counts.duplicates_with_row)),
+        ("duplicates", _duplicates(counts)),
         ("no text", f"{counts.empty:,}" if counts.empty else ""),
         ("other language", f"{counts.other_language:,}" if counts.other_language else ""),
         ("set aside", _causes(counts.failed)),
         ("rows", f"{counts.rows:,}"),
         ("damage", _causes(counts.damage)),
         ("languages", _languages(counts.languages)),
+        ("index", _index(report.index) if report.index else ""),
         ("bytes", f"HTML {html}, Markdown {markdown}, Parquet {parquet}"),
         ("time", _time(report)),
     ]
@@ -58,8 +60,24 @@ def _causes(causes: dict[str, int]) -> str:
     return f"{sum(causes.values()):,} ({', '.join(told)})"
 
 
-def _duplicates(dropped: int, with_row: int) -> str:
-    return f"{dropped:,} dropped ({with_row:,} would have made a row)" if dropped else ""
+def _duplicates(counts: Counts) -> str:
+    if not counts.duplicates:
+        return ""
+    parts = []
+    if counts.duplicates_indexed:
+        parts.append(f"{counts.duplicates_indexed:,} known to the index")
+    if counts.duplicates > counts.duplicates_indexed:
+        parts.append(f"{counts.duplicates_with_row:,} would have made a row")
+    return f"{counts.duplicates:,} dropped ({', '.join(parts)})"
+
+
+def _index(report: IndexReport) -> str:
+    if not report.committed:
+        return f"run {report.run} is not committed"
+    if report.new is None:
+        return f"run {report.run} is committed"
+    redundant = f", {report.redundant:,} further copies" if report.redundant else ""
+    return f"run {report.run} is committed: {report.new:,} new{redundant}"
 
 
 def _languages(languages: dict[str, int]) -> str:

@@ -57,7 +57,10 @@ class Counts:
     pages: int = 0
     rows: int = 0
     duplicates: int = 0
-    duplicates_with_row: int = 0  # of the duplicates, those whose first copy made a row
+    duplicates_with_row: int = 0  # of the duplicates, those whose first copy in the shard made a row
+    duplicates_indexed: int = 0  # of the duplicates, those that the dedupe index knew
+    duplicate_bytes: int = 0  # of the duplicates' records, as stored
+    indexed: int = 0  # of the rows, those that the shard gives to the dedupe index
     empty: int = 0
     other_language: int = 0
     skipped: dict[str, int] = field(default_factory=dict)  # records that are no pages, by cause

@@ -21,6 +21,7 @@ from ccrawl.index.types import (
     Stats,
     View,
     check_run_id,
+    date_digits,
     key_of,
 )
 
@@ -36,6 +37,7 @@ __all__ = [
     "Stats",
     "View",
     "check_run_id",
+    "date_digits",
     "key_of",
     "open_index",
 ]
