@@ -15,6 +15,7 @@ from ccrawl.errors import CcrawlError
 # `ccrawl --help` loads none of them.
 COMMANDS = {
     "export": "Turn web archives into a Markdown dataset.",
+    "index": "Keep the dedupe index: what earlier runs and crawls have captured.",
 }
 
 EXIT_CODES = {
@@ -85,8 +86,11 @@ def _app(arguments: list[str]) -> typer.Typer:
     asked = next((argument for argument in arguments if not argument.startswith("-")), None)
     for name, summary in COMMANDS.items():
         if name == asked:
-            command = importlib.import_module(f"ccrawl.cli.{name.replace('-', '_')}").command
-            app.command(name, no_args_is_help=True)(command)
+            module = importlib.import_module(f"ccrawl.cli.{name.replace('-', '_')}")
+            if hasattr(module, "app"):  # a command with commands of its own
+                app.add_typer(module.app, name=name)
+            else:
+                app.command(name, no_args_is_help=True)(module.command)
         else:
             app.command(name, help=summary)(_not_loaded)
     return app

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -42,6 +43,8 @@ from ccrawl.index.types import (
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# The environment variable that a password may come from.
+PASSWORD = "CCRAWL_REDIS_PASSWORD"  # noqa: S105
 # Commands sent in one go.
 BATCH = 1000
 _LEASE = 60.0  # seconds
@@ -87,10 +90,18 @@ def without_password(url: str) -> str:
 
 
 def connect(url: str) -> redis.Redis:
-    """A client of the server; nothing is sent yet. UsageError for a URL that can't be read."""
+    """A client of the server; nothing is sent yet. UsageError for a URL that can't be read.
+
+    A password need not stand in the URL, where every process of the machine can read it: PASSWORD is used.
+    """
+    password = os.environ.get(PASSWORD) if urlsplit(url).password is None else None
     try:
         return redis.Redis.from_url(
-            url, decode_responses=True, encoding_errors="surrogateescape", socket_connect_timeout=10
+            url,
+            decode_responses=True,
+            encoding_errors="surrogateescape",
+            socket_connect_timeout=10,
+            **({"password": password} if password else {}),
         )
     except ValueError as error:
         raise UsageError(f"{without_password(url)}: not a Redis URL ({error})") from error
