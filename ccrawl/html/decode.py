@@ -43,6 +43,7 @@ from ccrawl.html._encodings import REPLACEMENT, UTF_8, is_single_byte, lookup, t
 _PRESCAN_BYTES = 1024
 # Of a page of unknown encoding, about as much text as the detector gets to see.
 _DETECTED_BYTES = 16 * 1024
+_SEARCHED_BYTES = 1 << 20
 _TOO_LITTLE_BYTES = 256
 _PARTS = 5
 _TOO_FEW = 3
@@ -56,6 +57,7 @@ _SURE_CHARACTERS = 6
 _UTF_16 = frozenset(("utf-16le", "utf-16be"))
 _BOMS = ((b"\xef\xbb\xbf", UTF_8), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 
+_HIGH = re.compile(rb"[\x80-\xff]")
 _LEAD = re.compile(rb"[\xc2-\xf4]")
 _HEADER_CHARSET = re.compile(r"""(?:^|[\s;,"'])charset\s*=\s*["'\s]*([^\s;,"']*)""", re.IGNORECASE)
 _LANG = re.compile(rb"<html\b[^>]{0,400}?\slang\s*=\s*[\"']?([a-z]{2,3})\b", re.IGNORECASE)
@@ -297,8 +299,14 @@ def _detected(payload: bytes) -> str:
 
 def _texts_beyond_ascii(payload: bytes) -> list[bytes]:
     """Texts between tags that hold more than ASCII, the first 16 KB of them and none of them cut."""
+    first = _HIGH.search(payload)
+    assert first is not None
+    start = max(payload.rfind(b"<", 0, first.start()), 0)
+    pieces = payload[start : start + _SEARCHED_BYTES].split(b"<")
+    if start + _SEARCHED_BYTES < len(payload) and len(pieces) > 1:
+        pieces.pop()
     texts, size = [], 0
-    for piece in payload.split(b"<"):
+    for piece in pieces:
         if not piece.isascii():
             tag, end, text = piece.partition(b">")
             text = text if end else tag
@@ -309,7 +317,7 @@ def _texts_beyond_ascii(payload: bytes) -> list[bytes]:
                     break
     if size < _TOO_LITTLE_BYTES:
         # Hardly a text: scripts and attributes may say more.
-        return [payload[: 16 * _DETECTED_BYTES]]
+        return [payload[start : start + 16 * _DETECTED_BYTES]]
     return texts
 
 

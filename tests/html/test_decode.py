@@ -162,6 +162,12 @@ def test_unlabelled_text_is_detected(codec: str, text: str) -> None:
     assert text in text_of(page(text).encode(codec), None)
 
 
+def test_text_that_comes_late_is_detected() -> None:
+    text = "Старый маяк стоит на берегу моря, и каждый вечер смотритель зажигает огонь."
+    late = page("<script>" + "var x = 1 < 2;" * 150_000 + "</script>" + text)
+    assert decode(late.encode("cp1251"), None).encoding == "windows-1251"
+
+
 def test_detection_survives_a_broken_pair() -> None:
     lines = "".join(f"<p>古老的灯塔矗立在海边，守塔人每天晚上点亮灯火。第{i}盏灯。</p>" for i in range(40))
     payload = page(lines).encode("gb18030").replace(b"7\xd5\xb5", b"7\x81\xff", 1)
