@@ -28,7 +28,7 @@ from ccrawl.index.types import ALGORITHMS, Key
 MAX_LINE = 1 << 20
 _DATE = re.compile(r"[1-9]\d{13}(?:\d{3})?\Z", re.ASCII)
 _SHA1_BASE32 = re.compile(r"[A-Z2-7]{32}\Z")
-_HEX = re.compile(r"(?:[0-9a-f]{2})+\Z")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2})+\Z")
 _BY_HEX_LENGTH = {32: "md5", 40: "sha1", 64: "sha256", 96: "sha384", 128: "sha512"}
 _SHA256 = bytes([ALGORITHMS["sha256"]])
 # Columns by their number where no header tells (the two that the Wayback machine writes).
@@ -103,11 +103,8 @@ def key_of_text(text: str) -> Key | None:
     Bare: 64 hex digits are SHA-256 (Browsertrix), 32 Base32 characters SHA-1 (Common Crawl, pywb). Hex of
     other lengths is the algorithm of that length.
     """
-    if len(text) == 64:
-        try:
-            return _SHA256 + bytes.fromhex(text)
-        except ValueError:
-            return None
+    if len(text) == 64 and _HEX.match(text):
+        return _SHA256 + bytes.fromhex(text)
     digest: Digest | None
     if ":" in text:
         digest = parse_digest(text)

@@ -85,8 +85,8 @@ def import_sources(
         raise UsageError("no package to import: the manifests name no WACZ file")
     missing = [source for source in sources if not index.has_package(source.name)]
     skipped: Counter[str] = Counter()
-    failed = []
-    records = 0
+    failed = _impostors(index, [source for source in sources if source not in missing])
+    packages = records = 0
     with tempfile.TemporaryDirectory(prefix="ccrawl-import-", dir=scratch) as folder:
         algorithm = "sha256" if index.algorithm == "sha256" else None
         tasks = [
@@ -104,20 +104,35 @@ def import_sources(
                 read.collected.sorted_entries(),
                 read.collected.sorted_revisits(),
             )
+            packages += 1
             records += read.collected.taken
             skipped.update(read.collected.skipped)
             notice(f"{task.source.name}: {read.collected.taken:,} records")
             for file in task.folder.iterdir():
                 file.unlink()
-    removed = _remove_others(index, {source.crawl for source in sources}, force) if remove_others else ()
+    keep = {source.crawl for source in sources}
+    removed = _remove_others(index, keep, force) if remove_others else ()
     return ImportReport(
-        packages=len(missing) - len(failed),
+        packages=packages,
         known=len(sources) - len(missing),
         failed=tuple(failed),
         records=records,
         skipped=dict(sorted(skipped.items())),
         removed=removed,
     )
+
+
+def _impostors(index: DedupIndex, known: Sequence[ImportSource]) -> list[str]:
+    """Complaints about WACZ files that go by the name of another one that was taken in, told by their size."""
+    named = [source for source in known if source.kind == "wacz" and Path(source.path).is_file()]
+    if not named:
+        return []
+    sizes = {package.filename: package.size for crawl in index.crawls() for package in crawl.packages}
+    return [
+        f"{source.path}: another file of this name, of {sizes[source.name]:,} bytes, was taken in; rename it"
+        for source in named
+        if sizes.get(source.name) not in (None, Path(source.path).stat().st_size)
+    ]
 
 
 def _remove_others(index: DedupIndex, keep: set[str], force: bool) -> tuple[str, ...]:

@@ -16,10 +16,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+import xxhash
+
+from ccrawl.archives import Source
 from ccrawl.archives.opening import read_small
 from ccrawl.archives.wacz import WARC_SUFFIXES
 from ccrawl.dataset.ledger import FORMAT, MANIFEST
 from ccrawl.errors import SourceError, UsageError
+from ccrawl.run.sources import fingerprint
 
 _CDX_SUFFIXES = (".cdx", ".cdxj", ".cdx.gz", ".cdxj.gz")
 MAX_MANIFESTS = 1000
@@ -30,7 +34,8 @@ MAX_MANIFEST_BYTES = 64 << 20
 class ImportSource:
     """One package of an import.
 
-    name: what it is known by in the index, the file's name for a WACZ, as Browsertrix has it
+    name: what it is known by in the index. A WACZ goes by its file's name, as Browsertrix has it; other files
+    by name and content
     crawl: what it belongs to
     kind: wacz, cdx, warc or dataset
     hash: SHA-256 of the file where the manifest gives it
@@ -96,11 +101,18 @@ def _file(path: Path, crawl: str | None) -> Iterator[ImportSource]:
     if kind == "idx":
         yield from _blocks(path, crawl)
     elif kind:
-        yield ImportSource(path.name, str(path), kind, crawl or path.name)
+        name = path.name if kind == "wacz" else _identified(path)
+        yield ImportSource(name, str(path), kind, crawl or path.name)
     elif path.suffix.lower() == ".json":
         yield from _manifest(path, crawl, [])
     else:
         raise UsageError(f"{path}: neither a WACZ, CDX or WARC file, nor a manifest (.json)")
+
+
+def _identified(path: Path) -> str:
+    """The name of an index or archive: many crawls name theirs alike, so what is in it counts too."""
+    told = fingerprint(Source(path.name, str(path), path.stat().st_size))
+    return f"{path.name}@{xxhash.xxh3_64_hexdigest(told.encode())}"
 
 
 def _blocks(path: Path, crawl: str | None) -> Iterator[ImportSource]:
@@ -116,7 +128,10 @@ def _blocks(path: Path, crawl: str | None) -> Iterator[ImportSource]:
     for name in names:
         if PurePosixPath(name).name != name:
             raise SourceError(f"{path}: points to {name[:100]!r}, which lies outside its folder")
-        yield ImportSource(name, str(path.with_name(name)), "cdx", crawl or path.name)
+        shard = path.with_name(name)
+        if not shard.is_file():
+            raise SourceError(f"{path}: points to {name}, which is not beside it")
+        yield ImportSource(_identified(shard), str(shard), "cdx", crawl or path.name)
 
 
 def _manifest(path: Path, crawl: str | None, seen: list[Path]) -> Iterator[ImportSource]:
