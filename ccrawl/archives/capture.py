@@ -1,7 +1,7 @@
 """One capture: what a record holds when it is a page, and why it is passed over when it isn't.
 
-The record's own word is taken for nothing that can be seen: the media type is checked against the bytes, codings
-are tried, lengths are compared.
+The record's own word is taken for nothing that can be seen: the media type is checked against the bytes,
+codings are tried, lengths are compared.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from ccrawl.archives.media import HTML, XHTML, may_be_page, media_type, page_typ
 from ccrawl.errors import PageError, PageTooLarge
 
 MAX_PAGE_BYTES = 16 << 20
+# Room in a record for an HTTP head and chunk framing above the page's own limit.
+SLACK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,8 @@ class Capture:
     def payload(self, limit: int = MAX_PAGE_BYTES) -> bytes:
         """The body without transfer- and content-coding.
 
-        Raises PageTooLarge above `limit` bytes, UnsupportedCoding, and NotHtml when what was coded is no page.
+        Raises PageTooLarge above `limit` bytes, UnsupportedCoding, and NotHtml when what was coded is no
+        page.
         """
         body = self._entity()
         if not self.content_coding and not body.startswith(GZIP_MAGIC):
@@ -194,8 +197,8 @@ def _message(record: Record, options: CaptureOptions) -> _Message | str:
 def _page_type(message: _Message) -> str:
     """HTML or XHTML, or the cause for which the body is no page."""
     body = message.body
-    if message.chunked and body:
-        body = dechunk(body) or body
+    if message.chunked and (whole := dechunk(body)) is not None:
+        body = whole
     if message.coded and body:
         # Enough is decoded here to judge by; payload() decodes the rest when the page is wanted.
         start = body[:_JUDGED]
@@ -208,7 +211,7 @@ def _page_type(message: _Message) -> str:
         if decoded is start or decoded == start:
             return XHTML if media_type(message.content_type) == XHTML else HTML  # nothing to see yet
         body = decoded
-    if not body.strip():
+    if not body or body.isspace():
         return "empty"
     return page_type(message.content_type, body) or "not-html"
 
@@ -236,7 +239,11 @@ def _conversion(record: Record, options: CaptureOptions, filename: str) -> Captu
     if not record.whole or record.head.length > options.max_page_bytes:
         return "too-large"
     message = _Message(record.block, content_type=content_type)
-    return _built(record, message, "text/plain", None, filename) if message.body.strip() else "empty"
+    return (
+        _built(record, message, "text/plain", None, filename)
+        if message.body and not message.body.isspace()
+        else "empty"
+    )
 
 
 def _built(record: Record, message: _Message, page: str, truncated: str | None, filename: str) -> Capture:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ccrawl.archives.capture import Capture, CaptureOptions, capture_of
+from ccrawl.archives.capture import SLACK, Capture, CaptureOptions, capture_of
 from ccrawl.archives.formats import Head
 from ccrawl.archives.framing import Damage
 from ccrawl.archives.reader import read_records
@@ -15,16 +15,16 @@ from ccrawl.archives.revisits import Originals
 from ccrawl.archives.sources import Source, find_sources
 from ccrawl.errors import ArchiveError
 
-# Room in a record for an HTTP head and chunk framing above the page's own limit.
-SLACK = 1 << 20
 MAX_DAMAGE_LISTED = 1000
+DEFAULT_OPTIONS = CaptureOptions()
 
 
 @dataclass(slots=True)
 class Tally:
     """What reading met. records == captures + sum(skipped.values()); damage is counted beside them.
 
-    types: records by WARC-Type ("" for none); damage: the first MAX_DAMAGE_LISTED regions; damaged: all, by cause
+    types: records by WARC-Type ("" for none); damage: the first MAX_DAMAGE_LISTED regions; damaged: all, by
+    cause
     """
 
     types: Counter[str] = field(default_factory=Counter)
@@ -48,7 +48,7 @@ class Tally:
 def read_captures(
     source: Source | str | Path,
     *,
-    options: CaptureOptions = CaptureOptions(),
+    options: CaptureOptions = DEFAULT_OPTIONS,
     tally: Tally | None = None,
 ) -> Iterator[Capture]:
     """Read the pages of a source, or of all sources that a path or URL stands for.

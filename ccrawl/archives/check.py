@@ -1,8 +1,9 @@
-"""What an archive holds and whether it is sound: records, pages, digests, damage, without converting anything.
+"""What an archive holds and whether it is sound: records, pages, digests, damage, without converting
+anything.
 
-Digests are verified over all bytes of a record, streamed, whatever its size. A payload digest is right when it is
-that of the body as the archive holds it, or without chunked framing, or without content codings: writers
-differ, and WARC 1.1 (section 5.8) leaves room for all three.
+Digests are verified over all bytes of a record, streamed, whatever its size. A payload digest is right when
+it is that of the body as the archive holds it, or without chunked framing, or without content codings:
+writers differ, and WARC 1.1 (section 5.8) leaves room for all three.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ccrawl.archives.capture import Capture, CaptureOptions, capture_of
-from ccrawl.archives.captures import MAX_DAMAGE_LISTED, SLACK
+from ccrawl.archives.capture import SLACK, Capture, CaptureOptions, capture_of
+from ccrawl.archives.captures import MAX_DAMAGE_LISTED
 from ccrawl.archives.codings import decode_body
 from ccrawl.archives.digests import Digest, digest_of, parse_digest
 from ccrawl.archives.formats import Head
@@ -44,8 +45,9 @@ class WrongDigest:
 class FileCheck:
     """What reading one source met.
 
-    forms: format and compression of its files ("warc, gzip"); per_record: whether each record is a member of its
-    own, None where there is none; types: records by WARC-Type; skipped: records that are no pages, by cause
+    forms: format and compression of its files ("warc, gzip"); per_record: whether each record is a member of
+    its own, None where there is none; types: records by WARC-Type; skipped: records that are no pages, by
+    cause
     block, payload: records by what became of their digest; error: why the source can't be read at all
     """
 

@@ -63,7 +63,7 @@ def _gzip_decoder() -> Decoder:
 
 def _lz4_decoder() -> Decoder:
     try:
-        from lz4.frame import LZ4FrameDecompressor  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        from lz4.frame import LZ4FrameDecompressor  # type: ignore[import-untyped,unused-ignore]
     except ImportError as error:
         raise SourceError("LZ4 archives need the package lz4: pip install lz4") from error
     decoder: Decoder = LZ4FrameDecompressor()

@@ -1,8 +1,8 @@
 """Content codings: gzip, deflate, br, zstd, tried and not trusted, with a limit on what they expand to.
 
-Each function returns the decoded body, as far as it goes when the coded one is cut, or None when the body isn't
-coded that way at all. PageTooLarge is raised as soon as the output passes the limit, so a bomb costs no more
-than the limit in memory.
+Each function returns the decoded body, as far as it goes when the coded one is cut, or None when the body
+isn't coded that way at all. PageTooLarge is raised as soon as the output passes the limit, so a bomb costs no
+more than the limit in memory.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def decode_body(body: bytes, codings: bytes, limit: int) -> bytes:
         elif b"\0" in body[:1024] or not _mostly_text(body[:1024]):
             raise UnsupportedCoding(f"unknown content coding {name[:40].decode('latin-1')!r}")
     if body.startswith(GZIP_MAGIC):
-        body = _gunzip(body, limit) or body
+        decoded = _gunzip(body, limit)
+        body = body if decoded is None else decoded
     if len(body) > limit:
         raise PageTooLarge(f"the payload has more than {limit} bytes")
     return body
@@ -98,7 +99,8 @@ def _inflated(body: bytes, wbits: int, limit: int) -> tuple[bytes, bytes, bool]:
 
 
 def _inflated_before_damage(body: bytes, wbits: int, limit: int) -> tuple[bytes, bytes, bool]:
-    """The same for a damaged body: the part before the damage, in small steps, since an error returns nothing."""
+    """The same for a damaged body: the part before the damage, in small steps, since an error returns
+    nothing."""
     parts: list[bytes] = []
     size = 0
     decoder = zlib.decompressobj(wbits)

@@ -20,9 +20,9 @@ def crawl_sources(
 ) -> list[Source]:
     """The shards of `crawl` that `shards` asks for, in order, each with its number.
 
-    shards: "all", or numbers and ranges such as "0-9,20"; kind: warc, wet or wat; base_url: a URL, an s3 prefix
-    or a directory that mirrors Common Crawl's layout (crawl-data/ID/KIND.paths.gz). Raises UsageError for a
-    number that the crawl doesn't have, SourceError when the list can't be read.
+    shards: "all", or numbers and ranges such as "0-9,20"; kind: warc, wet or wat; base_url: a URL, an s3
+    prefix or a directory that mirrors Common Crawl's layout (crawl-data/ID/KIND.paths.gz). Raises UsageError
+    for a number that the crawl doesn't have, SourceError when the list can't be read.
     """
     if not _CRAWL.match(crawl):
         raise UsageError(f"{crawl!r} is no name of a crawl, such as CC-MAIN-2024-10")

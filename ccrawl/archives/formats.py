@@ -7,7 +7,7 @@ Sources: ISO 28500 (WARC 1.0), the IIPC's WARC 1.1 specification, the Internet A
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Protocol
 
 # A head longer than this is damage. The longest real ones hold a URL or a JSON field of some 10 KiB.
@@ -15,15 +15,38 @@ MAX_HEAD = 256 << 10
 MAX_ARC_LINE = 16 << 10
 
 
-@dataclass(frozen=True, slots=True)
 class Head:
-    """A record's head: type in lower case, length of its block in bytes, fields by lower-case name."""
+    """A record's head.
 
-    format: str
-    version: str
-    type: str
-    length: int
-    fields: dict[bytes, bytes]
+    format, version: "warc" or "arc" and what it says of itself
+    type: in lower case; length: of the block, in bytes
+    fields: values by lower-case name, read when they are first asked for: most records are only passed over
+    """
+
+    __slots__ = ("_fields", "_raw", "_read", "format", "length", "type", "version")
+
+    def __init__(
+        self,
+        format: str,
+        version: str,
+        type: str,
+        length: int,
+        raw: bytes,
+        read: Callable[[bytes], dict[bytes, bytes]],
+    ) -> None:
+        self.format = format
+        self.version = version
+        self.type = type
+        self.length = length
+        self._raw = raw
+        self._read = read
+        self._fields: dict[bytes, bytes] | None = None
+
+    @property
+    def fields(self) -> dict[bytes, bytes]:
+        if self._fields is None:
+            self._fields = self._read(self._raw)
+        return self._fields
 
 
 class BadHead(Exception):
@@ -32,6 +55,16 @@ class BadHead(Exception):
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
         self.cause = cause
+
+
+def _plain_value(head: bytes, start: bytes) -> bytes:
+    """The value of a field that is written exactly as `start`, in one line, b"" otherwise."""
+    at = head.find(start)
+    if at < 0:
+        return b""
+    at += len(start)
+    end = head.find(b"\n", at)
+    return b"" if head[end + 1 : end + 2] in (b" ", b"\t") else head[at:end].strip()
 
 
 class Format(Protocol):
@@ -64,35 +97,38 @@ class Warc:
     def head_end(self, buffer: bytes, at: int) -> int:
         """Index of the block's first byte, -1 while the empty line isn't in the buffer."""
         crlf = buffer.find(b"\n\r\n", at, at + MAX_HEAD)
-        bare = buffer.find(b"\n\n", at, crlf if crlf >= 0 else at + MAX_HEAD)
+        bare = buffer.find(b"\n\n", at, crlf + 1 if crlf >= 0 else at + MAX_HEAD)
         if bare >= 0:
             return bare + 2
         return crlf + 3 if crlf >= 0 else -1
 
     def parse(self, head: bytes) -> Head:
-        lines = head.split(b"\n")
+        """Raises BadHead without a readable Content-Length."""
+        length, kind = _plain_value(head, b"\nContent-Length: "), _plain_value(head, b"\nWARC-Type: ")
+        if not length or not kind:  # another spelling than nearly all writers', or none
+            fields = self._fields(head)
+            length, kind = fields.get(b"content-length", b""), fields.get(b"warc-type", b"")
+        if not length.isdigit() or len(length) > 18:
+            raise BadHead("bad-length" if length else "no-length")
+        version = head[5 : head.find(b"\n")].strip().decode("latin-1")
+        return Head("warc", version, kind.decode("latin-1").lower(), int(length), head, self._fields)
+
+    @staticmethod
+    def _fields(head: bytes) -> dict[bytes, bytes]:
         fields: dict[bytes, bytes] = {}
         name = b""
-        for line in lines[1:]:
+        for line in head.split(b"\n")[1:]:
             if line[:1] in (b" ", b"\t"):
                 if name and (more := line.strip()):  # a folded line continues the field before it
                     fields[name] = (fields[name] + b" " + more).strip()
                 continue
             name, colon, value = line.partition(b":")
-            if not colon:
-                name = b""
-                continue
             name = name.strip().lower()
-            if name in fields:  # the first of several stands; WARC-Concurrent-To alone may be repeated
+            if not colon or name in fields:  # the first of several stands
                 name = b""
                 continue
             fields[name] = value.strip()
-        length = fields.get(b"content-length", b"")
-        if not length.isdigit() or len(length) > 18:
-            raise BadHead("bad-length" if length else "no-length")
-        version = lines[0][5:].strip().decode("latin-1")
-        kind = fields.get(b"warc-type", b"").decode("latin-1").lower()
-        return Head("warc", version, kind, int(length), fields)
+        return fields
 
     def find(self, buffer: bytes, at: int) -> int:
         """Index of the next head at or after `at`, -1 where there is none in the buffer."""
@@ -157,7 +193,7 @@ class Arc:
             b"content-type": mime,
         }
         kind = "filedesc" if match["url"].startswith(b"filedesc:") else "response"
-        return Head("arc", "1.1" if second else "1.0", kind, int(match["length"]), fields)
+        return Head("arc", "1.1" if second else "1.0", kind, int(match["length"]), head, lambda _: fields)
 
     def find(self, buffer: bytes, at: int) -> int:
         line = at

@@ -1,9 +1,9 @@
 """Records out of members: framing, damage and finding the way again.
 
 Heads and lengths are checked against what follows them. A record is handed out when its whole block was there
-and what follows is a line end, another head or the end; otherwise its bytes are searched for the next head, so
-that a wrong length costs that record and not the ones it would have swallowed. Damage is reported through a
-callback and never ends the reading.
+and what follows is a line end, another head or the end; otherwise its bytes are searched for the next head,
+so that a wrong length costs that record and not the ones it would have swallowed. Damage is reported through
+a callback and never ends the reading.
 
 This is the hot path of reading: one pass of `_framed` a record, and no copy of a block but the caller's own.
 benchmarks/read.py measures it.
@@ -87,8 +87,8 @@ class Framer:
     """Iterates the records of `members`.
 
     keep(head) says how many bytes of the block to hold in memory (0: only pass over it); of a longer block
-    PREFIX bytes are held. feed(head), where given, returns a function that is handed all bytes of the block in
-    order, or None. Damage goes to `damaged`.
+    PREFIX bytes are held. feed(head), where given, returns a function that is handed all bytes of the block
+    in order, or None. Damage goes to `damaged`.
     """
 
     def __init__(
@@ -233,9 +233,8 @@ class Framer:
         stream = self._stream
         if stream.offset - start > PIECE:
             self._long_losses += 1
-        if self._long_losses <= MAX_LONG_LOSSES:
-            if stream.back_to(start):
-                stream.pos += 1
+        if self._long_losses <= MAX_LONG_LOSSES and stream.back_to(start):
+            stream.pos += 1
         found = self._search()
         if not found and stream.broken:
             self._leave_broken(member)

@@ -12,12 +12,16 @@ from dataclasses import dataclass
 
 MAX_HEAD = 1 << 20
 _STATUS = re.compile(rb"HTTP(?:/\d+(?:\.\d+)?)?[ \t]+(\d{1,3})(?![^ \t\r\n])")
+# The headers that say how to read the body; the others are passed over, which halves the cost of a head.
+_READ = frozenset([b"content-type", b"content-encoding", b"content-length", b"transfer-encoding"])
+_FIRST_LETTERS = frozenset([b"c", b"C", b"t", b"T"])
 _CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseHead:
-    """status: None when the status line can't be read. end: index of the body in what was parsed."""
+    """status: None when the status line can't be read. fields: those that say how to read the body, by
+    lower-case name. end: index of the body in what was parsed."""
 
     status: int | None
     fields: dict[bytes, list[bytes]]
@@ -50,7 +54,7 @@ def _one_head(buffer: bytes, start: int, end: int) -> ResponseHead | None:
         start += len(buffer[start : start + 64]) - len(buffer[start : start + 64].lstrip())
     limit = min(end, start + MAX_HEAD)
     crlf = buffer.find(b"\n\r\n", start, limit)
-    bare = buffer.find(b"\n\n", start, crlf if crlf >= 0 else limit)
+    bare = buffer.find(b"\n\n", start, crlf + 1 if crlf >= 0 else limit)
     if bare >= 0:
         head_end, body = bare, bare + 2
     elif crlf >= 0:
@@ -65,9 +69,12 @@ def _one_head(buffer: bytes, start: int, end: int) -> ResponseHead | None:
             if values:
                 values[-1] = (values[-1] + b" " + line.strip()).strip()
             continue
+        if line[:1] not in _FIRST_LETTERS:
+            values = None
+            continue
         name, colon, value = line.partition(b":")
         name = name.strip().lower()
-        if not colon or not name:
+        if not colon or name not in _READ:
             values = None
             continue
         values = fields.setdefault(name, [])
@@ -76,8 +83,10 @@ def _one_head(buffer: bytes, start: int, end: int) -> ResponseHead | None:
 
 
 def content_type_of(values: list[bytes]) -> str | None:
-    """The Content-Type that holds when there are several: the last readable one (Fetch, "extract a MIME type"),
-    with the charset of an earlier one of the same type when it names none itself. Outer quotes are taken off."""
+    """The Content-Type that holds of several: the last readable one (Fetch, "extract a MIME type").
+
+    The charset of an earlier one of its type stands when it names none. Outer quotes are taken off.
+    """
     held = ""
     for raw in values:
         value = raw.decode("latin-1").strip(" \t\"'")
@@ -96,8 +105,8 @@ def _essence(value: str) -> str:
 def dechunk(body: bytes) -> bytes | None:
     """The body without chunked framing; None when it isn't framed so.
 
-    Each chunk has to be followed by its line end. A body that ends before its last chunk is taken as far as it
-    goes, when at least one chunk was whole or the first one is cut by the end of the body.
+    Each chunk has to be followed by its line end. A body that ends before its last chunk is taken as far as
+    it goes, when at least one chunk was whole or the first one is cut by the end of the body.
     """
     parts: list[bytes] = []
     at = 0

@@ -21,6 +21,7 @@ from ccrawl.archives.members import CompressedMembers, PlainMembers
 from ccrawl.archives.opening import cached
 from ccrawl.archives.remote import is_remote, open_url
 from ccrawl.archives.sources import Location, Source
+from ccrawl.archives.wacz import Section
 from ccrawl.archives.window import Window
 from ccrawl.errors import SourceError, UsageError
 
@@ -41,9 +42,10 @@ def location_sources(
 ) -> list[Source]:
     """Sources of at most `part_size` records each for JSON lines with filename, offset, length (and url).
 
-    File names are resolved against `base_url`, a URL or a directory. Records are sorted by file and offset, and
-    each place counts once, so the same list in another order makes the same parts. Numbers may be strings, as CDX
-    servers write them. Raises UsageError with the line's number for a line that names no place.
+    File names are resolved against `base_url`, a URL or a directory. Records are sorted by file and offset,
+    and each place counts once, so the same list in another order makes the same parts. Numbers may be
+    strings, as CDX servers write them. Raises UsageError with the line's number for a line that names no
+    place.
     """
     if part_size < 1 or gap < 0 or max_span < 1:
         raise UsageError("--part-size and --max-span are at least 1, --gap at least 0")
@@ -80,7 +82,8 @@ def _location(line: str, number: int) -> Location:
             raise ValueError("out of range")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(
-            f"locations, line {number}: not a JSON object with filename, offset and length: {line.strip()[:80]!r}"
+            f"locations, line {number}: not a JSON object with filename, offset and length: "
+            f"{line.strip()[:80]!r}"
         ) from error
     return Location(filename, offset, length, str(fields.get("url", "")))
 
@@ -93,10 +96,7 @@ def read_locations(
         path = resolve(source.path, filename)
         with _open(path, source.cache) as file:
             for span in spans(list(group), source.gap, source.max_span):
-                content = _fetch(file, span)
-                for location in span:
-                    start = location.offset - span[0].offset
-                    piece = content[start : start + location.length]
+                for piece, location in _pieces(file, span, source.max_span):
                     for record in records_in(piece, location, keep=keep, damaged=damaged):
                         yield filename, record
 
@@ -116,7 +116,7 @@ def spans(locations: list[Location], gap: int, max_span: int) -> Iterator[list[L
     end = 0
     for location in locations:
         location_end = location.offset + location.length
-        if group and (location.offset - end > gap or location_end - group[0].offset > max_span):
+        if group and (location.offset - end > gap or max(end, location_end) - group[0].offset > max_span):
             yield group
             group, end = [], 0
         group.append(location)
@@ -136,32 +136,39 @@ def _open(path: str, cache: str) -> IO[bytes]:
         raise SourceError(f"{path}: {error.strerror or error}") from error
 
 
-def _fetch(file: IO[bytes], span: list[Location]) -> bytes:
+def _pieces(file: IO[bytes], span: list[Location], max_span: int) -> Iterator[tuple[IO[bytes], Location]]:
+    """The bytes of each place of a span, as files. A place larger than `max_span` stays where it is."""
     start = span[0].offset
+    if len(span) == 1 and span[0].length > max_span:
+        yield cast(IO[bytes], Section(file, start, span[0].length)), span[0]
+        return
     end = max(location.offset + location.length for location in span)
     file.seek(start)
     content = b""
     while len(content) < end - start and (piece := file.read(end - start - len(content))):
         content += piece
-    return content
+    for location in span:
+        at = location.offset - start
+        yield io.BytesIO(content[at : at + location.length]), location
 
 
 def records_in(
-    piece: bytes, location: Location, *, keep: Callable[[Head], int], damaged: Callable[[Damage], None]
+    piece: IO[bytes], location: Location, *, keep: Callable[[Head], int], damaged: Callable[[Damage], None]
 ) -> Iterator[Record]:
-    """The records in `piece`, the bytes at `location`; offsets are those in the whole file."""
+    """The records in `piece`, a file of the bytes at `location`; offsets are those in the whole file."""
 
     def located(damage: Damage) -> None:
         damaged(replace(damage, offset=location.offset + damage.offset, source=location.filename))
 
-    if not piece:
+    window = Window(piece, cheap_seek=False)
+    start = window.read_at(0, ARC.peek)
+    if not start:
         located(Damage(0, "cut", 0))
         return
-    window = Window(io.BytesIO(piece), len(piece))
-    codec = codec_of(piece[:64], window)
+    codec = codec_of(start, window)
     for record in Framer(
         CompressedMembers(window, codec) if codec else PlainMembers(window),
-        ARC if ARC.starts(_start(piece, codec), 0) else WARC,
+        ARC if ARC.starts(_start(start, codec), 0) else WARC,
         keep=keep,
         damaged=located,
     ):

@@ -1,10 +1,10 @@
 """Which bodies are pages: media types and, where they say nothing, what the bytes look like.
 
 HTML by type is text/html and application/xhtml+xml. The bytes are asked (WHATWG MIME Sniffing, section 7.1)
-where the type is missing, unreadable or one of SNIFFED. text/plain is a page only when a whole document stands
-there (a doctype or <html> comes first): a browser would show its source, but in archives it is nearly always a
-server that had no type for the file. A body under an HTML type is still no page when it starts like a binary
-format or is JSON.
+where the type is missing, unreadable or one of SNIFFED. text/plain is a page only when a whole document
+stands there (a doctype or <html> comes first): a browser would show its source, but in archives it is nearly
+always a server that had no type for the file. A body under an HTML type is still no page when it starts like
+a binary format or is JSON.
 """
 
 from __future__ import annotations
@@ -35,11 +35,13 @@ SNIFFED = frozenset(
 _TYPE = re.compile(r"[\s\"']*([a-z0-9!#$&^_.+*-]+/[a-z0-9!#$&^_.+*-]+|no-type|unk|-)", re.IGNORECASE)
 _LEADING = re.compile(rb"(?:\xef\xbb\xbf)?[\t\n\x0c\r ]*")
 _HTML_START = re.compile(
-    rb"<(?:!DOCTYPE HTML|HTML|HEAD|SCRIPT|IFRAME|H1|DIV|FONT|TABLE|A|STYLE|TITLE|B|BODY|BR|P)[\t\n\x0c\r />]|<!--",
+    rb"<(?:!DOCTYPE HTML|HTML|HEAD|SCRIPT|IFRAME|H1|DIV|FONT|TABLE|A|STYLE|TITLE|B|BODY|BR|P)"
+    rb"[\t\n\x0c\r />]|<!--",
     re.IGNORECASE,
 )
 _DOCUMENT_START = re.compile(
-    rb"(?:<!--.{0,4096}?-->[\t\n\x0c\r ]*|<\?xml[^>]{0,512}\?>[\t\n\x0c\r ]*){0,8}<(?:!DOCTYPE\s+HTML|HTML)[\t\n\x0c\r />]",
+    rb"(?:<!--.{0,4096}?-->[\t\n\x0c\r ]*|<\?xml[^>]{0,512}\?>[\t\n\x0c\r ]*){0,8}"
+    rb"<(?:!DOCTYPE\s+HTML|HTML)[\t\n\x0c\r />]",
     re.IGNORECASE | re.DOTALL,
 )
 # First bytes of formats that are served as text/html by mistake (WHATWG MIME Sniffing, section 6, and the

@@ -1,8 +1,8 @@
 """A file as a row of members: what a compressor wrote in one go, or the whole of a plain file.
 
 Archives compress each record as a member of its own, or the file as one, or (bgzip, pigz) every so many
-bytes. All of it is read by the same four methods; decoded pieces are at most PIECE bytes, so a bomb costs time
-in proportion to what is read of it and no memory.
+bytes. All of it is read by the same four methods; decoded pieces are at most PIECE bytes, so a bomb costs
+time in proportion to what is read of it and no memory.
 
     begin()    go to the next member; False at the end of the file
     more()     the next decoded bytes of the member, b"" at its end (then its checksum has been verified)

@@ -31,6 +31,13 @@ def open_source(source: Source) -> Iterator[Window]:
 
 
 @contextmanager
+def open_file(source: Source) -> Iterator[IO[bytes]]:
+    """A source as a file that can be sought in. Raises SourceError when it can't be opened."""
+    with ExitStack() as stack:
+        yield _opened(stack, source, source.members)[0]
+
+
+@contextmanager
 def open_container(source: Source) -> Iterator[tuple[zipfile.ZipFile, IO[bytes]]]:
     """A WACZ as a ZIP file, and the file that it lies in."""
     with ExitStack() as stack:
@@ -61,7 +68,7 @@ def _outermost(stack: ExitStack, source: Source) -> tuple[IO[bytes], int | None,
             return cast(IO[bytes], remote), remote.size, False
         path = cached(path, source.cache)
     try:
-        file = stack.enter_context(Path(path).open("rb", buffering=0))
+        file = stack.enter_context(Path(path).open("rb", buffering=0))  # noqa: SIM115 (the stack closes it)
         size = os.fstat(file.fileno()).st_size
         if not file.seekable():
             return cast(IO[bytes], file), None, False
@@ -94,7 +101,7 @@ def cached(url: str, directory: str) -> str:
 
 
 def read_small(path: str, limit: int = MAX_MANIFEST) -> bytes:
-    """All of a small local or remote file. SourceError when it is larger than `limit` bytes or can't be read."""
+    """All of a small local or remote file. SourceError above `limit` bytes, or when it can't be read."""
     content = b""
     try:
         with cast(IO[bytes], open_url(path)) if is_remote(path) else Path(path).open("rb") as file:

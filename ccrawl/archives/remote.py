@@ -1,8 +1,8 @@
 """Files over the network, read forward in one stream and resumed where it broke.
 
 HTTP(S) is one GET that is asked for again from the byte where it ended: a shard is read at the speed of the
-line, and a lost connection costs nothing but the pause. All other protocols (s3, gs, az ...) go through fsspec
-in blocks.
+line, and a lost connection costs nothing but the pause. All other protocols (s3, gs, az ...) go through
+fsspec in blocks.
 """
 
 from __future__ import annotations
@@ -135,7 +135,8 @@ class HttpFile(RemoteFile):
                 if failures >= self._retry.attempts:
                     where = f" at byte {self._at}" + (f" of {self._total}" if self._total is not None else "")
                     raise SourceError(
-                        f"{self.url}: reading stopped{where} after {failures} attempts: {error or type(error).__name__}"
+                        f"{self.url}: reading stopped{where} after {failures} attempts: "
+                        f"{error or type(error).__name__}"
                     ) from error
                 self._retry.sleep(failures, error.retry_after if isinstance(error, _Refused) else None)
 
@@ -157,7 +158,8 @@ class HttpFile(RemoteFile):
         headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity", "Range": f"bytes={self._at}-"}
         if self._tag and self._at:
             headers["If-Range"] = self._tag
-        request = urllib.request.Request(self.url, headers=headers)  # noqa: S310 (http and https only, see open_url)
+        # open_url hands only http and https to this class.
+        request = urllib.request.Request(self.url, headers=headers)  # noqa: S310
         try:
             response = urllib.request.urlopen(request, timeout=self._retry.timeout)  # noqa: S310
         except urllib.error.HTTPError as error:

@@ -1,21 +1,23 @@
 """Revisits: records that say "the same as that one", given back the body of the original.
 
-Only the places of originals are kept, one a capture of the source; a body is read again when a revisit asks for
-it. An original stands before its revisit, as crawlers write them. Source: WARC 1.1, section 6.7.
+Only the places of originals are kept, one a capture of the source; a body is read again when a revisit asks
+for it. An original stands before its revisit, as crawlers write them. Source: WARC 1.1, section 6.7.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import IO, cast
 
-from ccrawl.archives.capture import Capture, CaptureOptions, capture_of
+from ccrawl.archives.capture import SLACK, Capture, CaptureOptions, capture_of
 from ccrawl.archives.digests import parse_digest
 from ccrawl.archives.fields import host_of, parse_date, target_url
 from ccrawl.archives.framing import Record
 from ccrawl.archives.locations import records_in
-from ccrawl.archives.opening import open_source
+from ccrawl.archives.opening import open_file
 from ccrawl.archives.sources import Location, Source
+from ccrawl.archives.wacz import Section
 
 # What may name an original: its record id, its URL and date, its payload digest.
 Key = tuple[str, ...] | tuple[str, bytes]
@@ -30,7 +32,7 @@ class Originals:
         self._places: dict[Key, tuple[int, int]] = {}
 
     def resolved(self, record: Record, found: Capture | str, filename: str) -> Capture | str:
-        """`found` itself, remembered when it is a capture; for a revisit the capture it stands for, if known."""
+        """`found` itself, remembered when it is a capture; for a revisit the capture it stands for."""
         if filename != self._source.name:  # a record of another file, by a list of locations
             return found
         if isinstance(found, Capture):
@@ -46,16 +48,13 @@ class Originals:
         return found
 
     def _read(self, offset: int, length: int) -> Capture | None:
-        with open_source(self._source) as window:
-            piece = b""
-            while len(piece) < length and (more := window.read_at(offset + len(piece), length - len(piece))):
-                piece += more
+        hold = self._options.max_page_bytes + SLACK
         location = Location(self._source.name, offset, length)
-        for record in records_in(
-            piece, location, keep=lambda head: len(piece) + head.length, damaged=lambda _: None
-        ):
-            capture = capture_of(record, self._options, self._source.name)
-            return capture if isinstance(capture, Capture) else None
+        with open_file(self._source) as file:
+            piece = cast(IO[bytes], Section(file, offset, length))
+            for record in records_in(piece, location, keep=lambda _: hold, damaged=lambda _: None):
+                capture = capture_of(record, self._options, self._source.name)
+                return capture if isinstance(capture, Capture) else None
         return None
 
 

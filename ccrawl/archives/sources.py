@@ -53,9 +53,10 @@ class Source:
 def find_sources(arguments: Sequence[str], *, cache: str = "") -> list[Source]:
     """The sources that paths, directories, glob patterns and URLs stand for, sorted by path, each once.
 
-    A WACZ becomes one source a WARC inside it, a Multi-WACZ manifest (.json) those of the files it names; a WACZ
-    that can't be opened stays one source, which fails when it is read. `file:`, http(s) and everything that fsspec
-    knows are URLs; patterns and directories of a bucket (s3://bucket/folder/) work as local ones do.
+    A WACZ becomes one source a WARC inside it, a Multi-WACZ manifest (.json) those of the files it names; a
+    WACZ that can't be opened stays one source, which fails when it is read. `file:`, http(s) and everything
+    that fsspec knows are URLs; patterns and directories of a bucket (s3://bucket/folder/) work as local ones
+    do.
 
     Raises UsageError when an argument names nothing.
     """

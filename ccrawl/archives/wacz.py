@@ -88,7 +88,7 @@ def open_zip(file: IO[bytes], name: str) -> zipfile.ZipFile:
 
 
 def warc_members(archive: zipfile.ZipFile) -> list[str]:
-    """Names of the WARC (and nested WACZ) members, sorted. Names that climb out of the archive are left out."""
+    """Names of the WARC (and nested WACZ) members, sorted; names that climb out of the ZIP are left out."""
     found = set()
     for entry in archive.infolist():
         name = entry.filename
@@ -149,7 +149,8 @@ def open_member(
 
 
 def manifest_paths(text: bytes, base: str) -> list[str]:
-    """Paths or URLs of the WACZ files that a Multi-WACZ manifest (JSON) names, resolved against its own place.
+    """Paths or URLs of the WACZ files that a Multi-WACZ manifest (JSON) names, resolved against its own
+    place.
 
     SourceError when it isn't one.
     """

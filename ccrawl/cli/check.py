@@ -74,7 +74,8 @@ def as_text(check: FileCheck) -> str:
     for damage in check.damage[:_LISTED]:
         inside = f"{_printable(damage.source)}: " if damage.source != check.name else ""
         lines.append(
-            f"  damage   {inside}{damage.cause} at byte {damage.offset:,}, {count(damage.length, 'byte')} passed over"
+            f"  damage   {inside}{damage.cause} at byte {damage.offset:,}, "
+            f"{count(damage.length, 'byte')} passed over"
         )
     unlisted = check.damaged.total() - len(check.damage[:_LISTED]) + len(check.wrong[_LISTED:])
     if unlisted:
