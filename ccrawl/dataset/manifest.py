@@ -8,6 +8,7 @@ types, and that no path in it leaves the dataset's folder.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -41,6 +42,12 @@ class Manifest:
     def file_bytes(self) -> int:
         """Bytes of all Parquet files."""
         return sum(shard.file_bytes for shard in self.shards)
+
+    @property
+    def fingerprint(self) -> str:
+        """Stands for the dataset's files, their names and contents: 32 hex characters."""
+        lines = "".join(f"{shard.file} {shard.sha256}\n" for shard in self.shards)
+        return hashlib.sha256(lines.encode()).hexdigest()[:32]
 
     @property
     def crawls(self) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ NOTE = (
     "What you write between a keep line and its end stays when the card is made again. -->"
 )
 
+_OF = re.compile(r"^<!-- ccrawl:files ([0-9a-f]{32}) -->$", re.MULTILINE)
+
 DEFAULT = """\
 {{ front_matter }}
 # {{ name }}
@@ -48,6 +50,17 @@ _KEPT = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _ADDED = "added"  # where kept text goes whose place the template no longer has
+
+
+def note(fingerprint: str) -> str:
+    """What stands after the front matter. The fingerprint says which files the card's numbers are of."""
+    return f"{NOTE}\n<!-- ccrawl:files {fingerprint} -->\n"
+
+
+def card_is_of(card: str) -> str | None:
+    """The fingerprint of the files that a card is about; None for a text that is no card of ours."""
+    match = _OF.search(card)
+    return match[1] if match and NOTE.split(".")[0] in card else None
 
 
 def kept_texts(card: str) -> dict[str, str]:

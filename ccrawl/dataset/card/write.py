@@ -14,7 +14,7 @@ from ccrawl.dataset.card.options import CardOptions
 from ccrawl.dataset.card.parts import Card
 from ccrawl.dataset.card.pictures import Bar, across, upright
 from ccrawl.dataset.card.sections import sections
-from ccrawl.dataset.card.template import DEFAULT, NOTE, fill, kept_texts
+from ccrawl.dataset.card.template import DEFAULT, fill, kept_texts, note
 from ccrawl.dataset.writer import write_atomically
 from ccrawl.errors import OutputError, UsageError
 
@@ -62,7 +62,7 @@ def card(
     folder_name = folder.resolve().name
     name = options.name or (options.repo or folder_name).rpartition("/")[2]
     content = Card(facts, options, name, folder_name, dedup, estimates, frozenset(drawn))
-    head = front_matter(facts, options, name, kept.get("yaml", "")) + NOTE + "\n"
+    head = front_matter(facts, options, name, kept.get("yaml", "")) + note(facts.manifest.fingerprint)
     text = fill(template, {"front_matter": head, **sections(content)}, kept)
     try:
         (target / ASSETS).mkdir(parents=True, exist_ok=True)

@@ -33,6 +33,7 @@ FAULTS = {
     "digest": "payload_digest is no digest",
     "provenance": "extractor or warc_filename is not what the file's metadata says",
     "order": "rows are not in the order of their records",
+    "card": "README.md is a card of other files than these; ccrawl card makes it again",
     "source-missing": "the archive of this shard was not among the sources given",
     "source-unreadable": "the archive of this shard can't be read",
     "source-counts": "the archive holds another number of records or pages than the manifest says",
@@ -42,7 +43,13 @@ FAULTS = {
 }
 
 # Faults that another export of the shard mends.
-MENDED_BY_EXPORT = frozenset(FAULTS) - {"manifest", "shard-missing", "source-missing", "source-unreadable"}
+MENDED_BY_EXPORT = frozenset(FAULTS) - {
+    "manifest",
+    "shard-missing",
+    "card",
+    "source-missing",
+    "source-unreadable",
+}
 
 
 @dataclass(frozen=True, slots=True)

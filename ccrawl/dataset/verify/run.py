@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ccrawl.archives import Source, find_sources
+from ccrawl.dataset.card.template import card_is_of
 from ccrawl.dataset.ledger import MANIFEST, ShardEntry
 from ccrawl.dataset.manifest import Manifest, crawl_of, read_manifest
 from ccrawl.dataset.verify.faults import Fault
@@ -19,6 +20,7 @@ from ccrawl.dataset.writer import TEMPORARY_SUFFIX
 from ccrawl.errors import UsageError
 from ccrawl.run.processes import Worker, WorkerDied, worker_context
 
+README = "README.md"
 # How Common Crawl's lists of shards name them; such shards have numbers of their own.
 _CRAWL_LIST = "crawl-data/"
 
@@ -195,7 +197,13 @@ def _check_folder(directory: Path, manifest: Manifest) -> list[Fault]:
         if not path.name.startswith(".")
     }
     leftovers = (path.relative_to(directory).as_posix() for path in directory.rglob(f".*{TEMPORARY_SUFFIX}"))
+    try:
+        card = (directory / README).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        card = ""
+    stale = card_is_of(card) not in (None, manifest.fingerprint)
     return [
+        *([Fault("card", README, "numbers of other files")] if stale else []),
         *(Fault("file-extra", file, "not in the manifest; remove it") for file in sorted(found - known)),
         *(Fault("leftover", file, "of a run that was killed") for file in sorted(leftovers)),
     ]
