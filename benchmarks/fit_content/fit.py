@@ -28,7 +28,7 @@ from ccrawl.html.content.context import CONTEXT, gather_context
 from ccrawl.html.content.features import FEATURES
 from ccrawl.html.content.model import Forest, Model, save_model
 
-LIMIT = 180  # blocks of one page that are fitted on
+LIMIT = 400  # blocks of one page that are fitted on
 COMMON = {
     "loss_function": "CrossEntropy",
     "depth": 6,
@@ -42,9 +42,9 @@ COMMON = {
     "logging_level": "Silent",
     "allow_writing_files": False,
 }
-FIRST = {**COMMON, "iterations": 200, "learning_rate": 0.1, "leaf_estimation_iterations": 3}
-SECOND = {**COMMON, "iterations": 150, "learning_rate": 0.08, "leaf_estimation_iterations": 2}
-FIRST_FEATURES, SECOND_FEATURES = 180, 140  # the most useful are kept; the rest need not be computed
+FIRST = {**COMMON, "iterations": 150, "learning_rate": 0.13, "leaf_estimation_iterations": 3}
+SECOND = {**COMMON, "iterations": 100, "learning_rate": 0.1, "leaf_estimation_iterations": 2}
+FIRST_FEATURES, SECOND_FEATURES = 160, 130  # the most useful are kept; the rest need not be computed
 
 
 def weights(pages: list[Sample], seed: int = 3) -> np.ndarray:

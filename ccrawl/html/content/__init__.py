@@ -20,13 +20,19 @@ from selectolax.lexbor import LexborHTMLParser
 
 from ccrawl.html.content import title as titles
 from ccrawl.html.content.decide import decide, judge
+from ccrawl.html.content.embedded import from_head, from_noframes, from_state
+from ccrawl.html.content.explain import explain as explain_blocks
 from ccrawl.html.content.head import PageHead, read_head
 from ccrawl.html.content.model import Model, fitted
 from ccrawl.html.content.prune import prune
+from ccrawl.html.content.strip import strip
 from ccrawl.html.content.types import Content, Favor, Removed
-from ccrawl.html.content.walk import TAG_ID, Walk, walk
+from ccrawl.html.content.vocabulary import NOTICE
+from ccrawl.html.content.walk import TAG_ID, Flags, Walk, walk
 
 __all__ = ["Content", "Favor", "Removed", "main_content", "page_title", "read_page"]
+
+_LITTLE = 200  # characters: a page that shows less may carry its text elsewhere
 
 
 def main_content(
@@ -42,22 +48,56 @@ def main_content(
     `favor` is "precision", "balanced" or "recall". With `explain`, the result says what was removed and why. `model`
     replaces the fitted weights of the package (the benchmarks score each page with weights that never saw its site).
     """
-    page, head, title = read_page(tree)
+    page, head, title, removed = read_page(tree, explain)
+    node, shown = page.nodes[0], 0.0
     if page.texts:
         probability, text = judge(page, head, url, title, model or fitted())
-        prune(page, decide(probability, text, favor))
-    return Content(page.nodes[0], title)
+        keep = decide(probability, text, favor)
+        shown = float(text.length[keep].sum())
+        if shown < _LITTLE and _only_notices(page, keep):
+            keep[:] = False
+            shown = 0.0
+        if explain:
+            removed += explain_blocks(page, text, probability, keep)
+    if shown < _LITTLE or head.bodies:
+        markdown, source = _elsewhere(tree, head, shown)
+        if markdown:
+            return Content(node, title, markdown, source, tuple(removed))
+    if page.texts:
+        prune(page, keep)
+    else:
+        frames = from_noframes(tree)
+        if frames is not None:
+            inner = main_content(frames, url, favor=favor, explain=explain, model=model)
+            return Content(inner.node, title or inner.title, inner.markdown, "noframes", inner.removed)
+    return Content(node, title, removed=tuple(removed))
 
 
-def read_page(tree: LexborHTMLParser) -> tuple[Walk, PageHead, str]:
-    """The body of `tree` as arrays, its head, and its title."""
+def _only_notices(page: Walk, keep: Flags) -> bool:
+    """Whether all that was kept asks for scripts, frames or another browser."""
+    strings = page.block_texts()
+    return all(NOTICE.search(strings[block]) for block in np.flatnonzero(keep).tolist())
+
+
+def _elsewhere(tree: LexborHTMLParser, head: PageHead, shown: float) -> tuple[str, str]:
+    """The page's text where its tree shows little of it: (Markdown, where it was), or ("", "")."""
+    body = from_head(head, int(shown))
+    if body:
+        return body, "json-ld"
+    state = from_state(tree) if shown < _LITTLE else ""
+    return (state, "embedded-json") if len(state) > 2 * shown else ("", "")
+
+
+def read_page(tree: LexborHTMLParser, explain: bool = False) -> tuple[Walk, PageHead, str, list[Removed]]:
+    """The body of `tree` as arrays, its head, its title, and what was cut before."""
     root = tree.body or tree.root
     assert root is not None
+    removed = strip(root, explain)
     page = walk(root)
     scripts = [page.nodes[index] for index in np.flatnonzero(page.n_tag == TAG_ID["script"]).tolist()]
     head = read_head(tree, scripts)
     headings = [page.nodes[index].text() for index in np.flatnonzero(page.n_tag == TAG_ID["h1"])[:8].tolist()]
-    return page, head, titles.choose(head.title, head.meta, headings, head.headline)
+    return page, head, titles.choose(head.title, head.meta, headings, head.headline), removed
 
 
 def page_title(tree: LexborHTMLParser) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ccrawl.html.content.context import CONTEXT, best_threshold, gather_context
+from ccrawl.html.content import rules
+from ccrawl.html.content.context import CONTEXT, gather_context
 from ccrawl.html.content.features import gather
 from ccrawl.html.content.head import PageHead
 from ccrawl.html.content.model import Model
 from ccrawl.html.content.text import BlockText
 from ccrawl.html.content.walk import Flags, Floats, Walk
 
-# The threshold is the one with the best expected F_beta of the page, within bounds.
-BETA = {"precision": 0.5, "balanced": 1.0, "recall": 2.0}
-BOUNDS = {"precision": (0.3, 0.75), "balanced": (0.15, 0.6), "recall": (0.05, 0.35)}
+# What one point of precision is worth in points of recall, and bounds of the threshold.
+WORTH = {"precision": 3.0, "balanced": 1.0, "recall": 0.3}
+BOUNDS = {"precision": (0.3, 0.8), "balanced": (0.12, 0.65), "recall": (0.04, 0.4)}
 
 
 def judge(page: Walk, head: PageHead, url: str | None, title: str, model: Model) -> tuple[Floats, BlockText]:
@@ -26,12 +27,22 @@ def judge(page: Walk, head: PageHead, url: str | None, title: str, model: Model)
     context = gather_context(page, evidence, first)
     matrix = np.concatenate([evidence.matrix, context])
     row |= {name: len(plain) + index for index, name in enumerate(CONTEXT)}
-    return model.second.probability(matrix[[row[name] for name in model.second.features]]), evidence.text
+    probability = model.second.probability(matrix[[row[name] for name in model.second.features]])
+    return rules.apply(page, evidence.text, probability), evidence.text
 
 
 def decide(probability: Floats, text: BlockText, favor: str) -> Flags:
-    """Which blocks to keep."""
-    _, threshold = best_threshold(probability, np.maximum(text.words, 0.5), BETA[favor])
+    """Which blocks to keep: the set of most probable ones that is expected to score best on this page.
+
+    With independent blocks, keeping a set S has an expected precision of mass(S) / words(S) and a recall of mass(S) /
+    mass(page), where mass is words times probability. The best S begins the list of blocks in order of probability;
+    on a page where all is uncertain it reaches further down than on a page with a clear article.
+    """
+    words = np.maximum(text.words, 0.5)
+    order = np.argsort(-probability, kind="stable")
+    mass = np.cumsum((words * probability)[order])
+    score = WORTH[favor] * mass / np.cumsum(words[order]) + mass / max(float(mass[-1]), 1e-9)
+    threshold = float(probability[order[int(score.argmax())]])
     low, high = BOUNDS[favor]
-    keep: Flags = probability >= min(max(threshold, low), high)
+    keep: Flags = probability >= min(max(threshold, low), high, float(probability.max()))
     return keep

@@ -150,6 +150,13 @@ PHRASES: dict[str, str] = {
     "bitte aktivieren|this page uses frames|loading|laden",
 }
 
+# What a page says instead of its text when it is not shown as it wants to be.
+NOTICE = re.compile(
+    r"javascript|java script|\bframes?\b|\bnoframes\b|\b(?:your|ihr|votre|su|tu|seu|il tuo) (?:web ?)?"
+    r"(?:browser|navigateur|navegador)|brows?er unterst|браузер|浏览器|瀏覽器|ブラウザ|브라우저",
+    re.IGNORECASE,
+)
+
 _MARKUP_BIT: dict[str, int] = {}
 for _index, _words in enumerate(MARKUP.values()):
     for _word in _words.split():

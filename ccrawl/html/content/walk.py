@@ -12,8 +12,8 @@ of 60,000 levels costs 16 rounds. A first version that kept a stack in Python to
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,9 @@ def _tag_numbers() -> dict[str, int]:
 
 TAG_ID = _tag_numbers()
 TEXT_ID, COMMENT_ID = TAG_ID["-text"], TAG_ID["-comment"]
+_NAMING = frozenset({"id", "role", "itemprop"})  # class is read first, by itself
+_HIDING = frozenset({"hidden", "aria-hidden", "style"})
+_HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _OTHER = max(TAG_ID.values()) + 1  # stands for all custom elements, which are plain block-level elements
 TAG_SLOTS = _OTHER + 1
 _IS_INLINE = np.zeros(TAG_SLOTS, np.bool_)
@@ -105,8 +108,8 @@ def walk(root: LexborNode) -> Walk:
     """Flatten the subtree of `root`, an element."""
     nodes = list(root.traverse(include_text=True, skip_empty=True))
     size = len(nodes)
-    tag = np.fromiter([node.tag_id for node in nodes], np.uint64, size)
-    tag = np.minimum(tag, _OTHER).astype(np.int64)
+    numbers = np.fromiter([node.tag_id for node in nodes], np.uint64, size)
+    tag = np.minimum(numbers, _OTHER).astype(np.int64)
     parent = _parents(nodes)
     depth, end = _depth_and_end(parent)
 
@@ -141,13 +144,9 @@ def walk(root: LexborNode) -> Walk:
 
 
 def _parents(nodes: list[LexborNode]) -> Ints:
-    size = len(nodes)
-    ids = np.fromiter([node.mem_id for node in nodes], np.int64, size)
-    above: list[Any] = [nodes[0], *[node.parent for node in nodes[1:]]]
-    above_ids = np.fromiter([node.mem_id for node in above], np.int64, size)
-    order = np.argsort(ids, kind="stable")
-    result: Ints = order[np.searchsorted(ids[order], above_ids)]
-    return result
+    number = {node.mem_id: index for index, node in enumerate(nodes)}
+    parents = [number[node.parent.mem_id] for node in nodes[1:]]  # type: ignore[union-attr]
+    return np.array([0, *parents], np.int64)
 
 
 def _depth_and_end(parent: Ints) -> tuple[Ints, Ints]:
@@ -185,29 +184,33 @@ def _inherited(parent: Ints, depth: Ints, *masks: Bits) -> list[Bits]:
 def _names(nodes: list[LexborNode], named: list[int], markup: Bits, hidden: Flags) -> None:
     """Fill in the markup groups of each element's class, id, role and itemprop, and whether it hides its subtree."""
     known = SEEN_NAMES.get
-    found: list[tuple[int, int]] = []
+    where: list[int] = []
+    found: list[int] = []
     for index in named:
         attributes = nodes[index].attributes
         if not attributes:
             continue
-        get = attributes.get
+        names = attributes.get("class")
         bits = 0
-        for value in (get("class"), get("id"), get("role"), get("itemprop")):
-            if value:
-                seen = known(value)
-                bits |= markup_bits(value) if seen is None else seen
+        if names:
+            seen = known(names)
+            bits = markup_bits(names) if seen is None else seen
+        if not names or len(attributes) > 1:
+            for key, value in attributes.items():
+                if key in _NAMING:
+                    if value:
+                        seen = known(value)
+                        bits |= markup_bits(value) if seen is None else seen
+                elif key in _HIDING and (
+                    key == "hidden"
+                    or (value is not None and (value == "true" or _HIDING_STYLE.search(value) is not None))
+                ):
+                    hidden[index] = True
         if bits:
-            found.append((index, bits))
-        style = get("style")
-        if (
-            (style and "none" in style and "display:none" in style.replace(" ", "").lower())
-            or "hidden" in attributes
-            or get("aria-hidden") == "true"
-        ):
-            hidden[index] = True
+            where.append(index)
+            found.append(bits)
     if found:
-        where, bits_of = zip(*found, strict=True)
-        markup[list(where)] = np.array(bits_of, np.uint64)
+        markup[where] = np.array(found, np.uint64)
 
 
 def _blocks(tag: Ints, parent: Ints, depth: Ints, shown: Ints) -> tuple[Ints, Ints, Ints]:
