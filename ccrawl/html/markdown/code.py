@@ -125,7 +125,7 @@ def _is_gutter(node: LexborNode) -> bool:
         return False  # <code class="line-numbers"> asks for numbers and holds the code
     attributes = node.attributes
     return bool(attributes) and (
-        bool(_GUTTER.search(attributes.get("class") or "")) or "data-line-number" in attributes and not node.text().strip()
+        bool(_GUTTER.search(attributes.get("class") or "")) or ("data-line-number" in attributes and not node.text().strip())
     )
 
 

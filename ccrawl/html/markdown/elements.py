@@ -10,16 +10,32 @@ from collections.abc import Callable
 
 from selectolax.lexbor import LexborNode
 
-from ccrawl.html.markdown import code, links, lists, math, tables
-from ccrawl.html.markdown.tags import BLOCKS, COMMENT, DOCTYPE, SKIP, SKIPPED, tag_number
-from ccrawl.html.markdown.writer import BR, EMPHASIS, NOTHING, OPENED, PARAGRAPH, Writer
+from ccrawl.html.markdown import code, footnotes, links, lists, math, tables
+from ccrawl.html.markdown.tags import BLOCKS, COMMENT, DOCTYPE, SKIPPED, tag_number
+from ccrawl.html.markdown.writer import (
+    BR,
+    EMPHASIS,
+    NOTHING,
+    OPENED,
+    PARAGRAPH,
+    SKIP,
+    Close,
+    Writer,
+    end_block,
+)
 
-Close = Callable[[Writer], None]
 Open = Callable[[Writer, LexborNode], Close | None]
 
 
-BLOCK = lists.end_block
-"""In the table instead of a function: an element that only stands on lines of its own. Also how it ends."""
+def block(writer: Writer, node: LexborNode) -> Close:
+    """An element that only stands on lines of its own. The walk knows it, and does this itself."""
+    writer.brk = PARAGRAPH
+    return end_block
+
+
+def nothing(writer: Writer, node: LexborNode) -> Close:
+    """An element that shows nothing. The walk knows it as well."""
+    return SKIP
 
 
 def _skipping(write: Callable[[Writer, LexborNode], None]) -> Open:
@@ -39,6 +55,13 @@ def _inline(kind: str, opening: str, closing: str) -> Open:
 
 def _emphasis(kind: str) -> Open:
     return _inline(kind, OPENED[kind], EMPHASIS[kind])
+
+
+def superscript(writer: Writer, node: LexborNode) -> Close | None:
+    """`<sup>`: as HTML, or a footnote's reference."""
+    if footnotes.reference(writer, node):
+        return SKIP
+    return Writer.close if writer.open("sup", "<sup>", "</sup>") else None
 
 
 def line_break(writer: Writer, node: LexborNode) -> None:
@@ -65,11 +88,11 @@ def _end_control(writer: Writer) -> None:
     writer.ws = True
 
 
-ELEMENTS: dict[int, Open | Close] = {
-    **{tag_number(name): BLOCK for name in BLOCKS.split(" ")},
-    **{tag_number(name): SKIP for name in SKIPPED.split(" ")},
-    COMMENT: SKIP,
-    DOCTYPE: SKIP,
+ELEMENTS: dict[int, Open] = {
+    **{tag_number(name): block for name in BLOCKS.split(" ")},
+    **{tag_number(name): nothing for name in SKIPPED.split(" ")},
+    COMMENT: nothing,
+    DOCTYPE: nothing,
     **{
         tag_number(name): function
         for names, function in (
@@ -90,7 +113,7 @@ ELEMENTS: dict[int, Open | Close] = {
             ("i em", _emphasis("em")),
             ("del s strike", _emphasis("del")),
             ("sub", _inline("sub", "<sub>", "</sub>")),
-            ("sup", _inline("sup", "<sup>", "</sup>")),
+            ("sup", superscript),
             ("q", _inline("q", '"', '"')),
             ("rt", _inline("rt", "(", ")")),
             ("button label", control),

@@ -6,8 +6,10 @@ import re
 
 from ccrawl.html.markdown.characters import plain_pieces
 from ccrawl.html.markdown.escape import BOUNDARY, LINE, escape, escape_line_starts
+from ccrawl.html.markdown.math import tex_span
 from ccrawl.html.markdown.writer import (
     CLOSE_BRACKET,
+    DELIMITER,
     EMPHASIS,
     EXCLAMATION,
     HASH,
@@ -18,6 +20,8 @@ from ccrawl.html.markdown.writer import (
 )
 
 _LITERAL = {PIPE: "\\|", OPEN_BRACKET: "\\[", CLOSE_BRACKET: "\\]", EXCLAMATION: "\\!", HASH: "\\#"}
+_DELIMITERS = {opened[1]: EMPHASIS[kind] for kind, opened in OPENED.items()}
+_FORMULA = re.compile(rf"\\\(([^{BOUNDARY}]+?)\\\)|\\\[([^{BOUNDARY}]+?)\\\]")
 _AT_LINE_END = re.compile(" +$", re.MULTILINE)
 
 
@@ -33,9 +37,9 @@ def finish(writer: Writer) -> str:
     markdown = "".join(pieces) + ending
     if LINE in markdown:
         markdown = escape_line_starts(markdown)
-    if "\x0e" in markdown:
-        for kind, mark in OPENED.items():
-            markdown = markdown.replace(mark, EMPHASIS[kind])
+    if DELIMITER in markdown:
+        first, *rest = markdown.split(DELIMITER)
+        markdown = first + "".join([_DELIMITERS[part[0]] + part[1:] for part in rest])
     if not markdown.isascii():
         for character, literal in _LITERAL.items():
             if character in markdown:
@@ -52,4 +56,17 @@ def _finish_texts(texts: list[str]) -> list[str]:
     joined = BOUNDARY.join(texts)
     if joined.count(BOUNDARY) != len(texts) - 1:
         joined = BOUNDARY.join([text.replace(BOUNDARY, "") for text in texts])
-    return escape(plain_pieces(joined, BOUNDARY)).split(BOUNDARY)
+    joined = plain_pieces(joined, BOUNDARY)
+    joined = _with_formulas(joined) if _FORMULA.search(joined) else escape(joined)
+    return joined.split(BOUNDARY)
+
+
+def _with_formulas(text: str) -> str:
+    """`text` escaped, but for formulas between the delimiters of MathJax, which become dollar signs."""
+    parts = _FORMULA.split(text)
+    for index in range(0, len(parts), 3):
+        parts[index] = escape(parts[index])
+    for index in range(1, len(parts), 3):
+        inline, display = parts[index : index + 2]
+        parts[index : index + 2] = [tex_span(inline or display, display=not inline), ""]
+    return "".join(parts)

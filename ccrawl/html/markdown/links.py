@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from selectolax.lexbor import LexborNode
 
+from ccrawl.html.markdown import footnotes
 from ccrawl.html.markdown.characters import plain
 from ccrawl.html.markdown.escape import escape
 from ccrawl.html.markdown.math import math_image
-from ccrawl.html.markdown.tags import SKIP, TEXT, tag_number
-from ccrawl.html.markdown.writer import CLOSE_BRACKET, OPEN_BRACKET, Writer
+from ccrawl.html.markdown.tags import TEXT, tag_number
+from ccrawl.html.markdown.writer import CLOSE_BRACKET, OPEN_BRACKET, SKIP, Close, Writer
 
 _SOURCES = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-original-src", "src")
 _SOURCE_SETS = ("data-srcset", "srcset", "data-lazy-srcset")
 _CANDIDATE = re.compile(r"[\s,]*(\S*[^\s,])")
-_PERMALINKS = frozenset(["#", "¶", "§", "\N{LINK SYMBOL}"])
 
 
-def link(writer: Writer, node: LexborNode) -> Callable[[Writer], None] | None:
+def link(writer: Writer, node: LexborNode) -> Close | None:
     """`<a>`: its text in brackets, unless it leads nowhere or links are not wanted."""
     attributes = node.attributes
     href = attributes.get("href")
     if not href:
         return None
+    if href[0] == "#":
+        return SKIP if footnotes.reference(writer, node) or footnotes.is_sign(node) else None
     destination = writer.destinations.get(href)
-    if not destination:
-        return None
     links = writer.options.links
-    if links == "drop":
+    if not destination or links == "drop":
         return None
     if links == "reference":
         number = writer.references.setdefault(destination, len(writer.references) + 1)
@@ -99,11 +99,14 @@ def image(writer: Writer, node: LexborNode) -> None:
         writer.put(alt)
 
 
+_PLAIN = re.compile(r"[^\\*_`<&\[\]~]*")  # most alternatives have nothing to escape
 _IMG = tag_number("img")
 _DOT = frozenset(["0", "1", "0px", "1px"])
 
 
 def _alternative(alt: str) -> str:
+    if _PLAIN.fullmatch(alt):
+        return alt
     return escape(alt.replace("[", OPEN_BRACKET).replace("]", CLOSE_BRACKET))
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from selectolax.lexbor import LexborNode
 
+from ccrawl.html.markdown import footnotes
 from ccrawl.html.markdown.tags import TEXT, tag_number
 from ccrawl.html.markdown.writer import (
     HASH,
     MAX_DEPTH,
     NEXT_LINE,
     PARAGRAPH,
+    Close,
     Context,
     List,
     Writer,
+    end_block,
 )
 
 _LI = tag_number("li")
@@ -25,7 +29,7 @@ _INTEGER = re.compile(r"\s*([+-]?\d{1,12})")
 _CLOSING_HASHES = re.compile(r"(?:^|(?<=\s))#+\s*$")
 
 
-def open_list(writer: Writer, node: LexborNode) -> object:
+def open_list(writer: Writer, node: LexborNode) -> Close:
     """`<ul>`, `<ol>`, `<menu>`, `<dir>`. A list directly inside a list belongs to the item before it."""
     context = writer.context
     if not context.flow:
@@ -83,8 +87,10 @@ def _starts_with_paragraph(node: LexborNode) -> bool:
     return child is not None and child.tag_id == _P
 
 
-def list_item(writer: Writer, node: LexborNode) -> object:
+def list_item(writer: Writer, node: LexborNode) -> Close:
     """`<li>`: a context of its own, behind its marker."""
+    if writer.noted and footnotes.note(writer, node):
+        return end_context
     context = writer.context
     current = writer.list
     if not context.flow or context.depth >= MAX_DEPTH:
@@ -112,10 +118,6 @@ def list_item(writer: Writer, node: LexborNode) -> object:
     return end_context
 
 
-def end_block(writer: Writer) -> None:
-    writer.brk = PARAGRAPH
-
-
 def end_context(writer: Writer) -> None:
     """Leave the innermost context."""
     parent = writer.context.parent
@@ -135,7 +137,7 @@ def checkbox(writer: Writer, node: LexborNode) -> None:
         context.lead += "[x] " if "checked" in attributes else "[ ] "
 
 
-def quote(writer: Writer, node: LexborNode) -> object:
+def quote(writer: Writer, node: LexborNode) -> Close:
     """`<blockquote>`."""
     context = writer.context
     if not context.flow or context.depth >= MAX_DEPTH:
@@ -146,10 +148,10 @@ def quote(writer: Writer, node: LexborNode) -> object:
     return end_context
 
 
-def heading(level: int):
+def heading(level: int) -> Callable[[Writer, LexborNode], Close]:
     """`<h1>` to `<h6>`: one line."""
 
-    def open_heading(writer: Writer, node: LexborNode) -> object:
+    def open_heading(writer: Writer, node: LexborNode) -> Close:
         context = writer.context
         if not context.flow:
             writer.brk = PARAGRAPH

@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from selectolax.lexbor import LexborNode
 
 from ccrawl.html.markdown.characters import plain
-from ccrawl.html.markdown.tags import TEXT
 from ccrawl.html.markdown.writer import Writer
 
 _DISPLAY_STYLE = re.compile(r"^\{\\(?:display|text|script)style\s*(.*)\}$", re.S)
 _COPIES = frozenset(
-    "katex-html MathJax MathJax_Display MathJax_Preview MathJax_SVG MathJax_SVG_Display MathJax_CHTML MJXc-display "
-    "mjx-chtml mwe-math-fallback-image-inline mwe-math-fallback-image-display".split(" ")
+    ["katex-html", "MathJax", "MathJax_Display", "MathJax_Preview", "MathJax_SVG", "MathJax_SVG_Display", "MathJax_CHTML", "MJXc-display", "mjx-chtml", "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"]
 )
 
 _MAX_DEPTH = 50
 
 
-def put_tex(writer: Writer, tex: str, display: bool) -> None:
-    """Write a formula. Dollar signs inside would end it, so they are left out with their backslash."""
-    tex = plain(tex)
+def tex_span(tex: str, display: bool) -> str:
+    """A formula between dollar signs, "" when there is none. Dollar signs inside would end it and are left out."""
+    tex = plain(tex).replace("$", "").strip()
     match = _DISPLAY_STYLE.match(tex)
     if match:
         tex = match[1].strip()
-    if not tex:
-        return
-    tex = tex.replace("$", "")
-    if display and writer.context.flow:
-        writer.put_block([f"$${tex}$$"])
-    else:
-        writer.put("", f"${tex}$")
+    return (f"$${tex}$$" if display else f"${tex}$") if tex else ""
+
+
+def put_tex(writer: Writer, tex: str, display: bool) -> None:
+    """Write a formula: a block of its own if it is a display and there is room for one."""
+    display = display and writer.context.flow
+    span = tex_span(tex, display)
+    if span and display:
+        writer.put_block([span])
+    elif span:
+        writer.put("", span)
 
 
 def math_element(writer: Writer, node: LexborNode) -> None:
@@ -131,6 +132,5 @@ _TEMPLATES = {
     "munderover": (3, "{}_{{{}}}^{{{}}}"),
 }
 _SHOWN = frozenset(
-    "-text math semantics mrow mi mn mo mtext ms mspace mstyle mpadded mfenced menclose merror maction mtable mtr "
-    "mlabeledtr mtd mfrac mroot msqrt msup msub msubsup munder mover munderover mmultiscripts".split(" ")
+    ["-text", "math", "semantics", "mrow", "mi", "mn", "mo", "mtext", "ms", "mspace", "mstyle", "mpadded", "mfenced", "menclose", "merror", "maction", "mtable", "mtr", "mlabeledtr", "mtd", "mfrac", "mroot", "msqrt", "msup", "msub", "msubsup", "munder", "mover", "munderover", "mmultiscripts"]
 )

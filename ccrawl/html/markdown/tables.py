@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from ccrawl.html.markdown.lists import end_block
 from ccrawl.html.markdown.tags import tag_number
-from ccrawl.html.markdown.writer import PARAGRAPH, PIPE, Context, Writer
+from ccrawl.html.markdown.writer import PARAGRAPH, PIPE, Close, Context, Writer, end_block
 
 _TR, _TD, _TH, _THEAD, _CAPTION = map(tag_number, ("tr", "td", "th", "thead", "caption"))
 _SECTIONS = frozenset(map(tag_number, ("thead", "tbody", "tfoot")))
@@ -47,7 +46,7 @@ class Table:
         self.rows: list[list[Cell]] = []
 
 
-def table(writer: Writer, node: LexborNode) -> object:
+def table(writer: Writer, node: LexborNode) -> Close:
     """`<table>`."""
     writer.brk = PARAGRAPH
     shape = _shape(node) if writer.context.flow else None
@@ -101,7 +100,7 @@ def _shape(node: LexborNode) -> Table | None:
     return Table(header, widest) if count > 1 and widest > 1 else None
 
 
-def row(writer: Writer, node: LexborNode) -> object:
+def row(writer: Writer, node: LexborNode) -> Close | None:
     """`<tr>`."""
     if writer.table is not None:
         writer.table.rows.append([])
@@ -110,7 +109,7 @@ def row(writer: Writer, node: LexborNode) -> object:
     return end_block
 
 
-def cell(writer: Writer, node: LexborNode) -> object:
+def cell(writer: Writer, node: LexborNode) -> Close:
     """`<td>`, `<th>`."""
     current = writer.table
     if current is None or not current.rows:

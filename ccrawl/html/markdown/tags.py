@@ -41,7 +41,3 @@ Code and metadata; fallback for embedded content, which a browser shows only whe
 itself (iframe, object, video, audio, canvas); drawings (svg); what a visitor may choose or has typed in a form
 (select, datalist, textarea); the parentheses of ruby, which are written whether the page has them or not.
 """
-
-
-def SKIP(writer: object) -> None:  # noqa: N802
-    """What stands for an element whose children are not to be walked: nothing shows, or it has been written."""

@@ -6,7 +6,7 @@ import re
 from urllib.parse import urljoin, urlsplit
 
 SCHEMES = frozenset(
-    "http https ftp ftps mailto tel sms news irc ircs xmpp magnet geo gemini gopher matrix".split(" ")
+    ["http", "https", "ftp", "ftps", "mailto", "tel", "sms", "news", "irc", "ircs", "xmpp", "magnet", "geo", "gemini", "gopher", "matrix"]
 )
 """What a link may point to. Anything else (javascript:, data:, file:, cid:, ...) is nothing that text can use."""
 

@@ -11,11 +11,11 @@ from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborNode
 
-from ccrawl.html.markdown.elements import BLOCK, ELEMENTS, Close
+from ccrawl.html.markdown.elements import ELEMENTS, block, nothing
 from ccrawl.html.markdown.finish import finish
 from ccrawl.html.markdown.options import RenderOptions
-from ccrawl.html.markdown.tags import SKIP, TEXT, tag_number
-from ccrawl.html.markdown.writer import PARAGRAPH, Writer
+from ccrawl.html.markdown.tags import TEXT, tag_number
+from ccrawl.html.markdown.writer import PARAGRAPH, SKIP, Close, Writer, end_block
 
 DEFAULT = RenderOptions()
 _BODY = tag_number("body")
@@ -45,7 +45,7 @@ def _walk(root: LexborNode, writer: Writer) -> None:
     add_mark = writer.marks.append
     put = writer.put
     element = ELEMENTS.get
-    text_tag, block, skip, paragraph = TEXT, BLOCK, SKIP, PARAGRAPH  # locals are read faster
+    text_tag, paragraph, skip = TEXT, PARAGRAPH, SKIP  # locals are read faster
     stack: list[tuple[LexborNode, Close | None]] = []
     push = stack.append
     pop = stack.pop
@@ -54,7 +54,7 @@ def _walk(root: LexborNode, writer: Writer) -> None:
         if node is None:
             node, close = pop()
             if close is not None:
-                if close is block:
+                if close is end_block:
                     writer.brk = paragraph
                 else:
                     close(writer)
@@ -82,8 +82,8 @@ def _walk(root: LexborNode, writer: Writer) -> None:
                 close = None
             elif open_ is block:
                 writer.brk = paragraph
-                close = block
-            elif open_ is skip:
+                close = end_block
+            elif open_ is nothing:
                 close = skip
             else:
                 close = open_(writer, node)
@@ -91,7 +91,7 @@ def _walk(root: LexborNode, writer: Writer) -> None:
                 push((node, close))
                 node = child
                 continue
-            if close is not None and close is not block and close is not skip:
+            if close is not None and close is not end_block and close is not skip:
                 close(writer)
         if not stack:
             return

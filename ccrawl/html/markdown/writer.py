@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ccrawl.html.markdown.characters import VANISHING, plain
@@ -56,15 +57,21 @@ class Context:
         self.separator = separator
         self.flow = True
         self.line_starts = True
-        self.depth = parent.depth + 1 if parent else 0
+        self.depth: int = parent.depth + 1 if parent is not None else 0
         self.closed_list = ("", 0)
-        self.breaks = ("", f"\\\n{prefix}", f"\n{prefix}", f"\n{prefix.rstrip()}\n{prefix}")
+        self.breaks = _breaks(prefix)
 
     def one_line(self, joint: str) -> Context:
         """This context, where all text has to stay on one line: parts that would be lines are separated by `joint`."""
         self.flow = self.line_starts = False
         self.breaks = ("", joint, joint, joint)
         return self
+
+
+@lru_cache(maxsize=256)
+def _breaks(prefix: str) -> tuple[str, str, str, str]:
+    """What to write for NOTHING, BR, NEXT_LINE and PARAGRAPH where lines begin with `prefix`."""
+    return "", f"\\\n{prefix}", f"\n{prefix}", f"\n{prefix.rstrip()}\n{prefix}"
 
 
 class Inline:
@@ -95,7 +102,8 @@ class Inline:
 
 # The delimiter of an emphasis is marked until the page is done, so that it can still become HTML.
 EMPHASIS = {"strong": "**", "em": "*", "del": "~~"}
-OPENED = {"strong": "\x0eb", "em": "\x0ei", "del": "\x0ed"}
+DELIMITER = "\x0e"
+OPENED = {"strong": f"{DELIMITER}b", "em": f"{DELIMITER}i", "del": f"{DELIMITER}d"}
 
 
 class List:
@@ -141,6 +149,8 @@ class Writer:
         "inlines",
         "list",
         "marks",
+        "noted",
+        "notes",
         "opening",
         "options",
         "pictures",
@@ -158,6 +168,8 @@ class Writer:
         self.references: dict[str, int] = {}
         self.code = (-1, "", "")  # the last code span: how many texts there were after it, its text, its mark before that
         self.found_copies = False
+        self.notes: frozenset[str] | None = None  # ids of what may be a footnote, None until they are asked for
+        self.noted: dict[str, str] = {}  # those referred to, and their labels
         self.images: set[str] = set()  # where pictures are that have been written
         self.pictures: set[int] = set()  # the indices of their marks
         self.texts: list[str] = []
@@ -323,9 +335,12 @@ class Writer:
             outer = fresh[0]
             run = list(itertools.takewhile(outer.shares_delimiter, fresh))
             before_word = len(run) == len(fresh) and _is_word(following[0])
-            inside = any(inline.at is not None and outer.shares_delimiter(inline) for inline in self.inlines)
-            behind = closed and closed[-1].kind in OPENED
-            outer.html = bool(behind) or inside or (after_word and not before_word)
+            behind_another = bool(closed) and closed[-1].kind in OPENED
+            outer.html = behind_another or (after_word and not before_word)
+            around = [inline for inline in self.inlines if inline.at is not None]
+            for inline in fresh:
+                if inline.kind in OPENED and any(map(inline.shares_delimiter, around)):
+                    inline.html = True
         elif not fresh and closed and closed[-1].kind in OPENED and not closed[-1].html and _is_word(following[0]):
             if not (after_word and all(map(closed[-1].shares_delimiter, closed))):
                 self._as_html(closed[-1])
@@ -341,3 +356,16 @@ class Writer:
 def _is_word(character: str) -> bool:
     """Whether it is neither white space nor punctuation nor a symbol, as CommonMark counts them."""
     return bool(character) and ( character.isalnum() or unicodedata.category(character)[0] not in "PSZC")
+
+
+Close = Callable[[Writer], None]
+"""What is done when the children of an element have been written."""
+
+
+def end_block(writer: Writer) -> None:
+    """How an element ends that only stands on lines of its own."""
+    writer.brk = PARAGRAPH
+
+
+def SKIP(writer: Writer) -> None:
+    """Stands for an element that has been written, or shows nothing: its children are not walked. Never called."""
