@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-import chardetng_py  # type: ignore[import-untyped]
+import chardetng_py
 import pyarrow as pa
 
 from ccrawl.html._encodings import REPLACEMENT, UTF_8, is_single_byte, lookup, to_text

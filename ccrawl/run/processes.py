@@ -14,6 +14,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -40,6 +41,12 @@ def worker_context() -> ForkServerContext:
     """The fork server's context. Heavy imports are done once, in the server, not in each worker."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["ccrawl.run.preload"])
+    # A Ctrl-C while the server imports would make it print a traceback; it inherits what is blocked here.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return context
 
 

@@ -38,9 +38,7 @@ class ShardTask:
     options: ExportOptions
     converters: int = 0  # processes to convert in; 0: this one
     suspects: frozenset[int] = frozenset()  # pages that an earlier try died on
-    ignored: Mapping[int, str] = field(
-        default_factory=dict
-    )  # pages set aside by earlier tries: index -> cause
+    ignored: Mapping[int, str] = field(default_factory=dict)  # page -> cause: set aside by earlier tries
     index: IndexUse | None = None
     files: Path | None = None  # the dataset's folder, when the shard is to leave what it dropped and found
 
@@ -107,7 +105,7 @@ def export_shard(task: ShardTask, board: Board) -> ShardReport:
 
 
 def _numbered(captures: Iterator[Capture], shard: str) -> Iterator[Page]:
-    return (Page(index, capture, shard) for index, capture in enumerate(captures))
+    return (Page(number, capture, shard) for number, capture in enumerate(captures))
 
 
 def _footer(task: ShardTask, counts: Counts) -> dict[str, str]:
