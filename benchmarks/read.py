@@ -96,9 +96,8 @@ def main() -> int:
     print(f"{'reader':22}{'CPU s':>8}{'MB/s':>8}{'of ours':>9}{'captures':>10}{'payload MB':>12}")
     for name, seconds in best.items():
         count, size = totals[name]
-        print(
-            f"{name:22}{seconds:8.3f}{size / 1e6 / seconds:8.0f}{seconds / best['ccrawl']:9.2f}{count:10}{size / 1e6:12.1f}"
-        )
+        speed, ratio = size / 1e6 / seconds, seconds / best["ccrawl"]
+        print(f"{name:22}{seconds:8.3f}{speed:8.0f}{ratio:9.2f}{count:10}{size / 1e6:12.1f}")
     of_fastwarc = best["ccrawl"] / best["FastWARC"]
     of_warcio = best["ccrawl"] / best["warcio"]
     print(f"ours / FastWARC {of_fastwarc:.2f} (at most {MAX_OF_FASTWARC})")

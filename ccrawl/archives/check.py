@@ -77,7 +77,13 @@ class FileCheck:
 
     def as_json(self) -> dict[str, Any]:
         """The check as plain JSON types."""
-        return {**asdict(self), "records": self.records, "sound": self.sound}
+        values = {name: getattr(self, name) for name in self.__slots__}
+        plain = {name: dict(value) if isinstance(value, Counter) else value for name, value in values.items()}
+        listed = {
+            "wrong": [asdict(one) for one in self.wrong],
+            "damage": [asdict(one) for one in self.damage],
+        }
+        return {**plain, **listed, "records": self.records, "sound": self.sound}
 
 
 class _Hashing:

@@ -19,7 +19,7 @@ from ccrawl.archives.formats import ARC, WARC, Head
 from ccrawl.archives.framing import Damage, Framer, Record
 from ccrawl.archives.members import CompressedMembers, PlainMembers
 from ccrawl.archives.opening import cached
-from ccrawl.archives.remote import is_remote, open_url
+from ccrawl.archives.remote import RemoteFile, is_remote, open_url
 from ccrawl.archives.sources import Location, Source
 from ccrawl.archives.wacz import Section
 from ccrawl.archives.window import Window
@@ -143,6 +143,8 @@ def _pieces(file: IO[bytes], span: list[Location], max_span: int) -> Iterator[tu
         yield cast(IO[bytes], Section(file, start, span[0].length)), span[0]
         return
     end = max(location.offset + location.length for location in span)
+    if isinstance(file, RemoteFile):
+        file.expect(end)
     file.seek(start)
     content = b""
     while len(content) < end - start and (piece := file.read(end - start - len(content))):

@@ -104,7 +104,8 @@ def sniff_format(start: bytes) -> Format | None:
 def _format_of(window: Window, source: Source) -> Format:
     """WARC or ARC, by the first member that can be decoded and holds a head of either."""
     members = members_of(window, source)
-    for _ in range(_FORMAT_TRIALS):
+    tried = 0
+    while tried < _FORMAT_TRIALS:
         try:
             if not members.begin():
                 break
@@ -115,6 +116,7 @@ def _format_of(window: Window, source: Source) -> Format:
                     raise SourceError(f"{source.path}: WARC of a draft before 0.17, with heads of one line")
                 if (format := sniff_format(start)) is not None:
                     return format
+            tried += bool(start)  # empty members tell nothing and are cheap
         except Broken:
             if not members.resync(lambda piece: sniff_format(piece) is not None):
                 break

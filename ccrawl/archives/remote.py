@@ -57,6 +57,12 @@ class RemoteFile(io.RawIOBase):
 
     def __init__(self) -> None:
         self._at = 0
+        self._until: int | None = None
+
+    def expect(self, end: int) -> None:
+        """Ask for no bytes from `end` on with the next request: more than that isn't wanted for now."""
+        self._until = end
+        self._moved()
 
     def readable(self) -> bool:
         return True
@@ -143,7 +149,8 @@ class HttpFile(RemoteFile):
     def _read(self, size: int) -> bytes:
         if self._total is not None and self._at >= self._total:
             return b""
-        if self._response is None:
+        if self._response is None or (self._end is not None and self._at >= self._end):
+            self._close_response()
             self._open()
         if self._response is None:
             return b""
@@ -155,7 +162,9 @@ class HttpFile(RemoteFile):
         return block
 
     def _open(self) -> None:
-        headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity", "Range": f"bytes={self._at}-"}
+        until = self._until if self._until is not None and self._until > self._at else None
+        wanted = f"bytes={self._at}-{until - 1 if until else ''}"
+        headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity", "Range": wanted}
         if self._tag and self._at:
             headers["If-Range"] = self._tag
         # open_url hands only http and https to this class.
@@ -250,6 +259,8 @@ class BlockFile(RemoteFile):
             return 0
         if not self._start <= self._at < self._start + len(self._block):
             start, end = self._at, min(self._at + BLOCK, self.size)
+            if self._until is not None and start < self._until < end:
+                end = self._until
             self._block = self._tried(lambda: self._fetch(start, end))
             self._start = start
         index = self._at - self._start
