@@ -15,7 +15,14 @@ from ccrawl.errors import CcrawlError
 # `ccrawl --help` loads none of them.
 COMMANDS = {
     "export": "Turn web archives into a Markdown dataset.",
+    "convert": "Turn one page into Markdown.",
+    "check": "Read archives without converting: records, digests, damage.",
+    "dedup": "Report exact and near duplicates of a dataset.",
     "index": "Keep the dedupe index: what earlier runs and crawls have captured.",
+    "card": "Write a dataset's card.",
+    "verify": "Check a dataset against its manifest, and its archives.",
+    "show": "Read rows of a dataset as a person.",
+    "merge": "Join the outputs of several machines into one dataset.",
 }
 
 EXIT_CODES = {
