@@ -123,7 +123,7 @@ def import_sources(
 
 
 def _impostors(index: DedupIndex, known: Sequence[ImportSource]) -> list[str]:
-    """Complaints about WACZ files that go by the name of another one that was taken in, told by their size."""
+    """Complaints about WACZ files that go by the name of another one in the index, told by their size."""
     named = [source for source in known if source.kind == "wacz" and Path(source.path).is_file()]
     if not named:
         return []

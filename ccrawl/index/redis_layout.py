@@ -23,6 +23,7 @@ A digest is bare lower-case SHA-256 hex. Ours, which Browsertrix does not look a
     ccrawl:revisits    hash     digest -> JSON sizes, the revisits of that merge
     ccrawl:removing    set      crawls being taken out: whoever locks next finishes it
     ccrawl:order       hash     crawl -> number of its commit
+    ccrawl:commits     string   the last of those numbers
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ from ccrawl.index.types import Counts, EntryTuple, Key, Package
 ALL_DUPES, ALL_CRAWLS, ALL_COUNTS = "alldupes", "allcrawls", "allcounts"
 UNCOMMITTED, CANCELED, DONE = "uncommittedcrawls", "canceledcrawls", "src:d"
 LOCK, RUNS, STAGED = "ccrawl:lock", "ccrawl:runs", "ccrawl:staged"
-MERGING, REVISITS, REMOVING, ORDER = "ccrawl:merging", "ccrawl:revisits", "ccrawl:removing", "ccrawl:order"
+MERGING, REVISITS, REMOVING = "ccrawl:merging", "ccrawl:revisits", "ccrawl:removing"
+ORDER, COMMITS = "ccrawl:order", "ccrawl:commits"
 
 _SHA256 = 4
 _DIGEST = re.compile(r"[0-9a-f]{64}")

@@ -101,6 +101,7 @@ def connect(url: str) -> redis.Redis:
             decode_responses=True,
             encoding_errors="surrogateescape",
             socket_connect_timeout=10,
+            protocol=2,  # what every server speaks; nothing here needs more
             **({"password": password} if password else {}),
         )
     except ValueError as error:
