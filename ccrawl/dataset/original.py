@@ -31,6 +31,8 @@ _LOADING = frozenset(
         *("background", "ping", "cite", "manifest"),
     )
 )
+# What hides or dresses an element.
+_LOOK = frozenset(("style", "class", "id", "hidden"))
 # A record's slice is copied out to be read alone; no page that makes a row is larger than this.
 _SLICE = 64 << 20
 
@@ -94,24 +96,33 @@ def page_as_html(capture: Capture, stored: StoredRow) -> str:
         f'<meta name="viewport" content="width=device-width"><title>{escape(row.title or row.url)}</title>'
         f"<style>{_STYLE}</style></head><body><header><h1>{escape(row.url)}</h1>"
         f"<details><summary>the row</summary><dl>{facts}</dl></details></header><main>"
-        f'<section><h2>The page, without scripts and what it loads</h2><iframe sandbox="" '
-        f'srcdoc="{escape(harmless(capture))}"></iframe></section>'
+        f"<section><h2>The page, without scripts and what it loads</h2>"
+        f'<input type="radio" name="look" id="styled" checked><label for="styled">its own styles</label>'
+        f'<input type="radio" name="look" id="plain"><label for="plain">no styles</label>'
+        f'<iframe class="styled" sandbox="" srcdoc="{escape(harmless(capture))}"></iframe>'
+        f'<iframe class="plain" sandbox="" srcdoc="{escape(harmless(capture, styles=False))}"></iframe>'
+        f"</section>"
         f"<section><h2>Its Markdown</h2><pre>{escape(row.markdown)}</pre></section></main></body></html>\n"
     )
 
 
-def harmless(capture: Capture) -> str:
-    """The page's HTML without scripts, frames, links and anything that would load or run."""
+def harmless(capture: Capture, *, styles: bool = True) -> str:
+    """The page's HTML without scripts, frames, links and anything that would load or run.
+
+    Without `styles` nothing is hidden either: pages often wait for a script to show them.
+    """
     utf8 = decode(capture.payload(_SLICE), capture.content_type).utf8
     tree = parse(utf8, xhtml="xhtml" in (capture.content_type or ""))
-    for node in tree.css(_GONE):
+    for node in tree.css(_GONE if styles else f"{_GONE}, style"):
         node.decompose()
     root = tree.root
     if root is None:
         return ""
     for node in root.traverse(include_text=False):
         for name, value in list(node.attributes.items()):
-            if name.lower().startswith("on") or (name.lower() in _LOADING and not _is_picture(value)):
+            name_lower = name.lower()
+            loads = name_lower in _LOADING and not _is_picture(value)
+            if name_lower.startswith("on") or loads or (not styles and name_lower in _LOOK):
                 del node.attrs[name]
     return tree.html or ""
 
@@ -132,6 +143,10 @@ dd{margin:0;overflow-wrap:anywhere}
 main{flex:1;display:flex;min-height:0}
 section{flex:1;display:flex;flex-direction:column;min-width:0}
 section+section{border-left:1px solid #8886}
-iframe{flex:1;border:0;background:#fff}
+h2+input{margin-left:1em}
+section:first-child{display:grid;grid-template:auto auto 1fr/auto auto auto auto 1fr;font-size:.85em}
+h2,iframe{grid-column:1/-1}
+iframe{width:100%;height:100%;border:0;background:#fff}
+#styled:checked~.plain,#plain:checked~.styled{display:none}
 pre{flex:1;overflow:auto;margin:0;padding:0 1em 1em;white-space:pre-wrap;overflow-wrap:anywhere}
 """

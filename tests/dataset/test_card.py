@@ -188,8 +188,8 @@ def test_drops_and_rows_add_up_to_the_records(dataset: Path) -> None:
     path = card(dataset).path
     drops = {cause: number(records) for cause, records, _ in tables(path, "From records to rows")[1:]}
     assert drops == {
-        "not a page: status:404": 15,
-        "not a page: revisit": 12,
+        "HTTP status 404": 15,
+        "revisit record": 12,
         "copy of an earlier page of its shard": 9,
         "set aside: timeout": 3,
         "no text": 6,

@@ -154,6 +154,12 @@ def check_harmless(html: str) -> None:
 def test_nothing_of_a_page_runs_or_loads(tmp_path: Path) -> None:
     html = harmless(captured(tmp_path, HOSTILE))
     check_harmless(html)
+    plain = harmless(
+        captured(tmp_path, HOSTILE + b"<p style=display:none class=x hidden>Late text"), styles=False
+    )
+    check_harmless(plain)
+    assert "<p>Late text" in plain
+    assert "<style" not in plain
     assert "Kept text" in html
     assert "Form text" in html
     assert "data:image/png;base64,iVBORw0KGgo=" in html
@@ -166,9 +172,11 @@ def test_the_page_can_not_leave_its_frame(tmp_path: Path) -> None:
     page = page_as_html(capture, find_rows(out, row=0)[0])
     tree = LexborHTMLParser(page)
     assert [node.tag for node in tree.css("script, object, form, img, video")] == []
-    (frame,) = tree.css("iframe")
-    assert frame.attributes["sandbox"] == ""
-    check_harmless(frame.attributes["srcdoc"] or "")
+    frames = tree.css("iframe")
+    assert len(frames) == 2
+    for frame in frames:
+        assert frame.attributes["sandbox"] == ""
+        check_harmless(frame.attributes["srcdoc"] or "")
     (policy,) = tree.css("meta[http-equiv=Content-Security-Policy]")
     assert (policy.attributes["content"] or "").startswith("default-src 'none';")
     assert unescape(tree.css_first("pre").text()) == row.markdown  # type: ignore[union-attr]

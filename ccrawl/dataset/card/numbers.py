@@ -12,7 +12,7 @@ _LANGUAGES_NAMED = 15
 def funnel(card: Card) -> str:
     counts = card.facts.counts
     drops: list[tuple[str, int]] = [
-        *((f"not a page: {cause}", number) for cause, number in ordered(counts.skipped)),
+        *((_not_a_page(cause), number) for cause, number in ordered(counts.skipped)),
         ("copy of an earlier page of its shard", counts.duplicates),
         *((f"set aside: {cause}", number) for cause, number in ordered(counts.failed)),
         ("no text", counts.empty),
@@ -35,6 +35,26 @@ def funnel(card: Card) -> str:
     )
 
 
+_NOT_A_PAGE = {
+    "not-html": "not HTML",
+    "not-http": "not HTTP",
+    "empty": "empty body",
+    "too-large": "larger than the limit",
+    "revisit": "revisit record",
+    "truncated": "cut by the crawler",
+}
+
+
+def _not_a_page(cause: str) -> str:
+    """A counter's name (`not-response:request`, `status:404`) in words."""
+    kind, _, which = cause.partition(":")
+    if kind == "not-response" and which:
+        return f"{which} record"
+    if kind == "status" and which:
+        return f"HTTP status {which}"
+    return _NOT_A_PAGE.get(cause, f"not a page: {cause}")
+
+
 def _rounded(number: int) -> str:
     """Three digits that count: an estimate has no more."""
     digits = max(0, len(str(number)) - 3)
@@ -44,11 +64,17 @@ def _rounded(number: int) -> str:
 def duplicates(card: Card) -> str:
     counts, facts, dedup = card.facts.counts, card.facts, card.dedup
     digest = ""
-    if facts.manifest.options.get("dedup_digest"):
+    options = facts.manifest.options
+    if options.get("dedup_digest") or options.get("dedup_index"):
         digest = (
             f"{count(counts.duplicates, 'page')} byte-identical to an earlier one of the same shard "
             f"were dropped before parsing; {counts.duplicates_with_row:,} of them would have made a row."
         )
+        if options.get("dedup_index"):
+            digest = (
+                f"{count(counts.duplicates, 'page')} byte-identical to an earlier one were dropped before "
+                f"parsing; {counts.duplicates_indexed:,} of them were known to an index of earlier captures."
+            )
     rows = []
     if dedup is not None:
         found = [

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 FAULTS = {
     "manifest": "the manifest's numbers contradict each other",
     "shard-failed": "the manifest says that this shard could not be exported",
-    "shard-missing": "a number in the row of shards, or a source that was given, is not in the manifest",
+    "shard-missing": "a number in the row of shards is not in the manifest",
     "file-missing": "a shard's file is not there",
     "file-extra": "a Parquet file that the manifest does not know",
     "leftover": "a temporary file of a run that was killed",

@@ -12,7 +12,7 @@ from ccrawl.archives import Source
 from ccrawl.dataset.ledger import Ledger
 from ccrawl.dataset.manifest import Manifest, read_manifest
 from ccrawl.dataset.verify.faults import MENDED_BY_EXPORT, Fault
-from ccrawl.dataset.verify.run import faults_of_shards
+from ccrawl.dataset.verify.run import faults_of_shards, source_named
 from ccrawl.errors import OutputError
 from ccrawl.run.export import run_export
 from ccrawl.run.options import ExportOptions
@@ -36,9 +36,24 @@ def export_again(
             if entry.file in broken:
                 del ledger.shards[number]
         ledger.save()
-    run_export(sources, directory, options, workers=workers)
+    run_export(_those_of(manifest, sources), directory, options, workers=workers)
     after = {entry.file for entry in read_manifest(directory).shards}
     return tuple(sorted(after - before))
+
+
+def _those_of(manifest: Manifest, sources: Sequence[Source]) -> Sequence[Source]:
+    """The dataset's own sources out of all that were given, as they were numbered.
+
+    Where a number is missing from the manifest nobody knows its source: then all that were given are taken,
+    and the export refuses them unless they are those of the first time.
+    """
+    by_name = {source.name: source for source in sources}
+    names = {shard.number: shard.source for shard in manifest.shards}
+    names |= {failed.number: failed.source for failed in manifest.failed}
+    if sorted(names) != list(range(len(names))):
+        return sources
+    found = [source_named(names[number], by_name) for number in range(len(names))]
+    return [source for source in found if source is not None] if None not in found else sources
 
 
 def options_of(directory: Path, manifest: Manifest) -> ExportOptions:
@@ -51,6 +66,11 @@ def options_of(directory: Path, manifest: Manifest) -> ExportOptions:
             "repair it with that version, or export it again with --overwrite"
         )
     values = manifest.options
+    if values.get("dedup_index"):
+        raise OutputError(
+            f"{directory}: was made with a dedupe index; give the same export command again, "
+            "which makes the files that are damaged or missing anew"
+        )
     known = {field.name for field in fields(ExportOptions)}
     unknown = sorted(set(values) - known)
     if unknown:
