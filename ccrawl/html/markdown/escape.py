@@ -21,7 +21,7 @@ _UNDERSCORES = re.compile(r"_+")
 _TAG = re.compile(r"<(?=[A-Za-z/!?\x01]|$)")
 _ENTITY = re.compile(r"&(?=#?[A-Za-z0-9]{0,32}(?:[;\x01]|$))")
 _CLOSE_BRACKET = re.compile(r"\](?=[(\[:\x01]|$)")
-_TILDES = re.compile(r"~~+|(?<![\s~])~")
+_TILDES = re.compile(r"~~+|(?<![\s~])~|~(?=\x01|$)")
 
 
 def _each(match: re.Match[str]) -> str:

@@ -21,7 +21,8 @@ from ccrawl.html.markdown.writer import (
 
 _LITERAL = {PIPE: "\\|", OPEN_BRACKET: "\\[", CLOSE_BRACKET: "\\]", EXCLAMATION: "\\!", HASH: "\\#"}
 _DELIMITERS = {opened[1]: EMPHASIS[kind] for kind, opened in OPENED.items()}
-_FORMULA = re.compile(rf"\\\(([^{BOUNDARY}]+?)\\\)|\\\[([^{BOUNDARY}]+?)\\\]")
+_TEX = rf"((?:[^{BOUNDARY}\\]|\\[^{BOUNDARY}()\[\]])+)"  # up to the next delimiter, so that time is linear
+_FORMULA = re.compile(rf"\\\({_TEX}\\\)|\\\[{_TEX}\\\]")
 _AT_LINE_END = re.compile(" +$", re.MULTILINE)
 
 

@@ -27,20 +27,20 @@ def render(node: LexborNode, base_url: str | None = None, options: RenderOptions
     """The Markdown of the subtree at `node`, without a line break at its end; "" when it has no text.
 
     Relative links are resolved against `base_url`, or the page's `<base href>`, itself relative to it.
-    Elements that are not shown (see `_remove_hidden`) are unlinked from the tree on the way; rendering again gives the
+    Elements that are not shown (see `remove_hidden`) are unlinked from the tree on the way; rendering again gives the
     same. Any tree can be rendered: depth is bounded by memory only, time is linear in size.
     """
-    _remove_hidden(node)
+    remove_hidden(node)
     base = _base(node, base_url)
     writer = Writer(base, options)
-    _walk(node, writer)
+    write(node, writer)
     if writer.found_copies:  # of formulas, after they had been written: they are out of the tree now
         writer = Writer(base, options)
-        _walk(node, writer)
+        write(node, writer)
     return finish(writer)
 
 
-def _walk(root: LexborNode, writer: Writer) -> None:
+def write(root: LexborNode, writer: Writer) -> None:
     add_text = writer.texts.append
     add_mark = writer.marks.append
     put = writer.put
@@ -98,7 +98,7 @@ def _walk(root: LexborNode, writer: Writer) -> None:
         node = node.next
 
 
-def _remove_hidden(root: LexborNode) -> None:
+def remove_hidden(root: LexborNode) -> None:
     """Unlink what a browser does not show: `hidden`, `display: none`, `visibility: hidden` in an element's own style."""
     for node in root.css(_OUT_OF_SIGHT):
         attributes = node.attributes

@@ -331,16 +331,16 @@ class Writer:
             again.at, again.html = ended.at, ended.html
         self.opening = bool(fresh)
         after_word = not self.tail and _is_word(self.texts[-1][-1:])
-        if fresh and fresh[0].kind in OPENED:
-            outer = fresh[0]
-            run = list(itertools.takewhile(outer.shares_delimiter, fresh))
-            before_word = len(run) == len(fresh) and _is_word(following[0])
-            behind_another = bool(closed) and closed[-1].kind in OPENED
-            outer.html = behind_another or (after_word and not before_word)
+        if fresh:
             around = [inline for inline in self.inlines if inline.at is not None]
             for inline in fresh:
-                if inline.kind in OPENED and any(map(inline.shares_delimiter, around)):
-                    inline.html = True
+                inline.html = inline.kind in OPENED and any(map(inline.shares_delimiter, around))
+            outer = fresh[0]
+            if outer.kind in OPENED:
+                run = list(itertools.takewhile(outer.shares_delimiter, fresh))
+                before_word = len(run) == len(fresh) and _is_word(following[0])
+                behind_another = bool(closed) and closed[-1].kind in OPENED
+                outer.html = outer.html or behind_another or (after_word and not before_word)
         elif not fresh and closed and closed[-1].kind in OPENED and not closed[-1].html and _is_word(following[0]):
             if not (after_word and all(map(closed[-1].shares_delimiter, closed))):
                 self._as_html(closed[-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
@@ -13,7 +14,10 @@ from ccrawl.html.markdown import RenderOptions, render
 
 from .structure import of_markdown, of_tree, to_html
 
-EXAMPLES = int(os.environ.get("CCRAWL_EXAMPLES", "1500"))
+EXAMPLES = int(os.environ.get("CCRAWL_EXAMPLES", "250"))
+"""Examples of each test of the law; CI asks for thousands."""
+
+pytestmark = pytest.mark.timeout(3600)
 thorough = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
