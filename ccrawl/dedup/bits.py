@@ -57,13 +57,13 @@ class BitOrder:
         rest = [bit for bit in self.sources if not mask >> bit & 1]
         return BitOrder(rest + [bit for bit in self.sources if mask >> bit & 1])
 
-    def apply(self, words: Words) -> Words:
-        """The words in the new order; a new array of the same length."""
-        return self._forward.move(words)
+    def apply(self, words: Words, out: Words | None = None) -> Words:
+        """The words in the new order: in `out`, another array of the same length, or in a new one."""
+        return self._forward.move(words, np.empty_like(words) if out is None else out)
 
     def invert(self, words: Words) -> Words:
         """The words whose `apply` gives these; a new array of the same length."""
-        return self._backward.move(words)
+        return self._backward.move(words, np.empty_like(words))
 
 
 class _Mover:
@@ -76,8 +76,7 @@ class _Mover:
         self._shifts = [(np.uint64(mask), shift) for shift, mask in sorted(masks.items())]
         self._tables = _byte_tables(sources) if len(self._shifts) > _MOST_SHIFTS else None
 
-    def move(self, words: Words) -> Words:
-        out = np.empty_like(words)
+    def move(self, words: Words, out: Words) -> Words:
         for start in range(0, len(words), _CHUNK):
             part = words[start : start + _CHUNK]
             if self._tables is None:
@@ -87,15 +86,16 @@ class _Mover:
         return out
 
     def _shift(self, part: Words, out: Words) -> None:
-        out[:] = 0
-        moved = np.empty_like(part)
-        for mask, shift in self._shifts:
+        spare = np.empty_like(part)
+        for place, (mask, shift) in enumerate(self._shifts):
+            moved = spare if place else out
             np.bitwise_and(part, mask, out=moved)
             if shift > 0:
                 np.left_shift(moved, np.uint64(shift), out=moved)
             elif shift < 0:
                 np.right_shift(moved, np.uint64(-shift), out=moved)
-            np.bitwise_or(out, moved, out=out)
+            if place:
+                np.bitwise_or(out, moved, out=out)
 
     def _look_up(self, part: Words, out: Words) -> None:
         assert self._tables is not None

@@ -100,14 +100,19 @@ def scan_sorted(words: Words, key_bits: int, distance: int) -> Iterator[tuple[Wo
 
 def _search_tables(words: Words, distance: int, masks: list[int]) -> Iterator[tuple[Words, Words]]:
     order, moved = IN_PLACE, words if (words[1:] > words[:-1]).all() else np.sort(words)
+    spare: Words | None = (
+        None  # two arrays take turns: new ones would cost a tenth of the time in page faults
+    )
     for table, mask in enumerate(masks):
         before, order = order, order.with_key(mask)
-        moved = _sort_again(moved, before, order)
+        if before.shared_top(order)[0] < BITS:
+            again = _sort_again(moved, before, order, np.empty_like(words) if spare is None else spare)
+            moved, spare = again, None if moved is words else moved
         yield from search_table(moved, masks, table, order, distance)
 
 
-def _sort_again(words: Words, before: BitOrder, after: BitOrder) -> Words:
-    """Words that are sorted in one order of bits, moved to another and sorted in that.
+def _sort_again(words: Words, before: BitOrder, after: BitOrder, out: Words) -> Words:
+    """Words that are sorted in one order of bits, moved to `out` in another and sorted in that.
 
     Where the orders share top bits, words that differ in those need no comparing: the sort is one of many
     short pieces, which stay in the cache. Where the new order then leaves out some bits, a piece is a few
@@ -115,9 +120,7 @@ def _sort_again(words: Words, before: BitOrder, after: BitOrder) -> Words:
     takes 0.3 to 0.6 of the time of sorting all of them.
     """
     shared, left_out = before.shared_top(after)
-    if shared == BITS:
-        return words
-    moved = before.then(after).apply(words)
+    moved = before.then(after).apply(words, out)
     runs = len(words) >> (shared + left_out) >= _LEAST_RUN
     low = np.uint64(BITS - shared)
     targets = np.arange(_PIECE, len(words), _PIECE) if shared else np.empty(0, np.int64)
