@@ -23,7 +23,7 @@ def pairs_within_scratch(words: Words, distance: int, scratch: Scratch) -> Itera
     if parts == 1 or distance == 0:
         yield from pairs_within(words, distance)
         return
-    masks, _ = choose_tables(words, distance)
+    masks, _ = choose_tables(words, len(words), distance)
     if not masks:
         yield from pairs_within(words, distance)  # compares tile by tile: needs no copy
         return

@@ -35,9 +35,9 @@ def pairs_within(words: Words, distance: int) -> Iterator[tuple[Words, Words]]:
     """
     if distance <= 0 or len(words) < 2:
         return
-    masks, layout = choose_tables(words, distance)
+    masks, layout = choose_tables(words, len(words), distance)
     if not masks:
-        yield from _compare_all(words, distance)
+        yield from compare_all(words, distance)
         return
     if layout.identity:
         yield from _search_tables(words, distance, masks)
@@ -47,13 +47,14 @@ def pairs_within(words: Words, distance: int) -> Iterator[tuple[Words, Words]]:
         yield layout.invert(a), layout.invert(b)
 
 
-def choose_tables(words: Words, distance: int) -> tuple[list[int], BitOrder]:
-    """The key of each table, and an order of bits in which the blocks of keys lie together.
+def choose_tables(sample: Words, count: int, distance: int) -> tuple[list[int], BitOrder]:
+    """The key of each table for `count` fingerprints, and an order of bits in which blocks of keys lie
+    together.
 
     No tables where comparing every pair is cheaper.
     """
-    weights = bit_weights(words)
-    plan = choose(len(words), distance, math.fsum(weights))
+    weights = bit_weights(sample)
+    plan = choose(count, distance, math.fsum(weights))
     masks, blocks = key_masks(plan, weights) if plan.segments else ([], [])
     if not masks or 0 in masks:  # an empty key selects nothing: fewer bits vary than there are blocks
         return [], IN_PLACE
@@ -175,10 +176,14 @@ def _scan_cool(words: Words, below: np.uint64, distance: int) -> Iterator[tuple[
             yield np.concatenate([a for a, _ in found]), np.concatenate([b for _, b in found])
 
 
-def _compare_all(words: Words, distance: int) -> Iterator[tuple[Words, Words]]:
+def compare_all(
+    words: Words, distance: int, first: int = 0, last: int | None = None
+) -> Iterator[tuple[Words, Words]]:
+    """The pairs within `distance` of words[first:last] with a word after them, by looking at every one."""
+    last = len(words) if last is None else last
     rows = max(1, _TILE // len(words))
-    for start in range(0, len(words) - 1, rows):
-        block = words[start : start + rows]
+    for start in range(first, last, rows):
+        block = words[start : min(start + rows, last)]
         for column in range(start, len(words), _TILE):
             other = words[column : column + _TILE]
             near = np.bitwise_count(block[:, None] ^ other[None, :]) <= distance

@@ -4,7 +4,7 @@ two.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -21,17 +21,28 @@ from ccrawl.dedup.scratch import Scratch, chunks
 _SAY_FROM = 30.0  # seconds of expected search from which the user is told
 
 
+def find_pairs(
+    documents: Documents, distance: int, scratch: Scratch, notice: Notice
+) -> Iterator[tuple[Words, Words]]:
+    """All pairs of fingerprints of documents that are within the distance, in batches."""
+    say_estimate(len(documents.distinct), distance, notice)
+    yield from pairs_within_scratch(documents.distinct, distance, scratch)
+
+
 def near_groups(
-    documents: Documents, rows: Rows, options: DedupOptions, scratch: Scratch, notice: Notice
+    documents: Documents,
+    pairs_found: Iterable[tuple[Words, Words]],
+    rows: Rows,
+    options: DedupOptions,
+    scratch: Scratch,
 ) -> Groups:
-    """Groups of two or more near documents, as row numbers."""
-    say_estimate(len(documents.distinct), options.distance, notice)
+    """Groups of two or more near documents, as row numbers, from all pairs of their fingerprints."""
     represent = options.linkage == "representative"
     pairs: list[tuple[Ints, Ints]] = []
     components = Components(_counting(len(documents), scratch))
     for a, b in chain_edges(documents):
         components.join(a, b)
-    for words_a, words_b in pairs_within_scratch(documents.distinct, options.distance, scratch):
+    for words_a, words_b in pairs_found:
         a, b = number(documents, words_a), number(documents, words_b)
         components.join(*cross_edges(documents, a, b))
         if represent:

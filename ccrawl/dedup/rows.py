@@ -72,6 +72,16 @@ class Rows:
         return self.urls.take(arrow_integers(rows)).combine_chunks()
 
 
+@dataclass(frozen=True, slots=True)
+class PickedRows(Rows):
+    """Some of all rows: entry i of the arrays is about the row `numbers[i]`, rising."""
+
+    numbers: NDArray[np.int64]
+
+    def place(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return Rows.place(self, self.numbers[rows])
+
+
 def read_rows(sources: Sequence[Source], scratch: Scratch, notice: Notice) -> Rows:
     """Reads all sources once. Raises SourceError for a file that is not such a dataset."""
     digest = scratch.column(np.uint64, DIGEST_WORDS)

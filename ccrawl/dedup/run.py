@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from ccrawl.dedup.documents import collect_documents
 from ccrawl.dedup.exact import exact_groups
 from ccrawl.dedup.groups import Groups, Ints
 from ccrawl.dedup.keep import keep_first
-from ccrawl.dedup.near import near_groups
+from ccrawl.dedup.near import find_pairs, near_groups
 from ccrawl.dedup.options import DedupOptions
 from ccrawl.dedup.report import DedupReport
 from ccrawl.dedup.rows import Notice, Rows, read_rows
@@ -37,24 +38,51 @@ def dedup(
     search. Raises UsageError and SourceError.
     """
     sources = find_sources(paths)
+    if options.runner == "spark":
+        from ccrawl.dedup.spark import dedup_spark  # needs the spark extra
+
+        return dedup_spark(sources, options, notice)
     with Scratch(options.memory, options.scratch) as scratch:
         rows = read_rows(sources, scratch, notice)
         exact = keep_first(exact_groups(rows, scratch), rows, options.keep)
         dropped = _mark(len(rows), further_copies(exact))
         documents = collect_documents(rows, dropped, options.min_bytes, scratch)
-        near = near_groups(documents, rows, options, scratch, notice)
-        return make_report(rows, exact, near, len(documents), options)
+        pairs = find_pairs(documents, options.distance, scratch, notice)
+        near = near_groups(documents, pairs, rows, options, scratch)
+        totals = Totals(
+            files=len(rows.files),
+            rows=len(rows),
+            bytes=int(rows.length.sum()),
+            no_fingerprint=int((rows.fingerprint == 0).sum()),
+            recomputed=rows.recomputed,
+            compared=len(documents),
+        )
+        return make_report(totals, rows, exact, near, options)
 
 
-def make_report(rows: Rows, exact: Groups, near: Groups, compared: int, options: DedupOptions) -> DedupReport:
-    """The report on groups that were found, here or elsewhere."""
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts over all rows, as DedupReport has them."""
+
+    files: int
+    rows: int
+    bytes: int
+    no_fingerprint: int
+    recomputed: int
+    compared: int
+
+
+def make_report(
+    totals: Totals, rows: Rows, exact: Groups, near: Groups, options: DedupOptions
+) -> DedupReport:
+    """The report on groups that were found, here or elsewhere; `rows` has at least their members."""
     clusters = build_clusters(exact, near, rows, options.keep)
     is_near = clusters.near
     extra = clusters.groups.sizes - 1
     return DedupReport(
-        files=len(rows.files),
-        rows=len(rows),
-        bytes=int(rows.length.sum()),
+        files=totals.files,
+        rows=totals.rows,
+        bytes=totals.bytes,
         exact_clusters=int((~is_near).sum()),
         exact_duplicates=int(extra[~is_near].sum()),
         exact_bytes=int(clusters.bytes[~is_near].sum()),
@@ -63,9 +91,9 @@ def make_report(rows: Rows, exact: Groups, near: Groups, compared: int, options:
         near_bytes=int(clusters.bytes[is_near].sum()),
         near_distance=options.distance,
         min_bytes=options.min_bytes,
-        no_fingerprint=int((rows.fingerprint == 0).sum()),
-        recomputed=rows.recomputed,
-        compared=compared,
+        no_fingerprint=totals.no_fingerprint,
+        recomputed=totals.recomputed,
+        compared=totals.compared,
         clusters=clusters,
     )
 
