@@ -123,3 +123,11 @@ def codec_of(start: bytes, window: Window) -> Codec | None:
     ):
         return zstd_codec(window)
     return None
+
+
+def codec_named(name: str, window: Window) -> Codec | None:
+    """The codec by the end of a file's name, None for a name that says nothing of compression."""
+    suffix = name.lower().rpartition(".")[2]
+    if suffix == "zst":
+        return zstd_codec(window)
+    return {"gz": GZIP, "bz2": BZIP2, "lz4": LZ4}.get(suffix)

@@ -146,6 +146,9 @@ _ARC_LINE = re.compile(
     rb"(?P<url>[a-zA-Z][a-zA-Z0-9+.-]*:\S.*?) (?P<ip>\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*|-)"
     rb" (?P<date>\d{8,20}) (?P<rest>.*?) ?(?P<length>\d{1,18})[ \t]*\r?\n"
 )
+_SCHEMES = rb"(?:https?|ftp|gopher|news|dns|whois|mailto|filedesc|metadata):"
+_ARC_SCHEME = re.compile(_SCHEMES)
+_ARC_CANDIDATE = re.compile(rb"(?:^|(?<=\n))[a-zA-Z][a-zA-Z0-9+.-]*:|" + _SCHEMES)
 # The file's own first record is told by its scheme, whatever its other fields are.
 _ARC_FILEDESC = re.compile(
     rb"(?P<url>filedesc:\S*) (?P<ip>\S+) (?P<date>\S+) (?P<rest>.*?) ?(?P<length>\d{1,18})[ \t]*\r?\n"
@@ -164,7 +167,9 @@ class Arc:
     newlines = 1
 
     def starts(self, buffer: bytes, at: int) -> bool:
-        if at and buffer[at - 1] != 10:  # in the middle of a line, where a length is wrong by a few bytes
+        # Without a line end before it only a scheme that exists is a head: where a length is wrong by a byte,
+        # what is left of "http:" would look like one.
+        if at and buffer[at - 1] != 10 and not _ARC_SCHEME.match(buffer, at):
             return False
         end = buffer.find(b"\n", at, at + MAX_ARC_LINE)
         return end >= 0 and self._match(buffer, at, end) is not None
@@ -196,18 +201,12 @@ class Arc:
         return Head("arc", "1.1" if second else "1.0", kind, int(match["length"]), head, lambda _: fields)
 
     def find(self, buffer: bytes, at: int) -> int:
-        line = at
-        if at and buffer[at - 1] != 10:  # only whole lines are heads
-            line = buffer.find(b"\n", at) + 1
-            if not line:
-                return -1
-        while True:
-            end = buffer.find(b"\n", line)
-            if end < 0:
-                return -1
-            if end - line < MAX_ARC_LINE and self._match(buffer, line, end):
-                return line
-            line = end + 1
+        for candidate in _ARC_CANDIDATE.finditer(buffer, at):
+            start = candidate.start()
+            end = buffer.find(b"\n", start, start + MAX_ARC_LINE)
+            if end >= 0 and self._match(buffer, start, end):
+                return start
+        return -1
 
     def tail(self, buffer: bytes) -> int:
         """Index from which a head may start that the buffer's end cuts off."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from ccrawl.archives.codecs import GZIP, codec_of
+from ccrawl.archives.codecs import Codec, codec_named, codec_of
 from ccrawl.archives.formats import ARC, WARC, Format, Head
 from ccrawl.archives.framing import Damage, Framer, Record
 from ccrawl.archives.locations import read_locations
@@ -68,8 +68,7 @@ def _read_file(
     described: Callable[[str], None] | None,
 ) -> Iterator[tuple[str, Record]]:
     name = source.name
-    format = _format_of(window, source)
-    members = members_of(window, source)
+    format, members = _recognised(window, source)
     if described:
         described(f"{format.name}, {members.form}")
 
@@ -80,14 +79,19 @@ def _read_file(
         yield name, record
 
 
-def members_of(window: Window, source: Source) -> Members:
-    """The file's members by its first bytes, by its name where those are damaged."""
-    codec = codec_of(window.read_at(0, 64).lstrip(b"\0"), window)
-    if codec is not None:
-        return CompressedMembers(window, codec)
-    if source.name.lower().endswith(".gz") and sniff_format(window.read_at(0, PIECE)) is None:
-        return CompressedMembers(window, GZIP)
-    return PlainMembers(window)
+def _recognised(window: Window, source: Source) -> tuple[Format, Members]:
+    """Format and members of a file, by its first bytes, or by its name where those are damaged."""
+    start = window.read_at(0, 64).lstrip(b"\0")
+    by_bytes, by_name = codec_of(start, window), codec_named(source.name, window)
+    for codec in dict.fromkeys([by_bytes, by_name, None]):
+        format = _format_of(_members(window, codec), source)
+        if format is not None:
+            return format, _members(window, codec)
+    raise SourceError(f"{source.path}: no WARC or ARC record was found in it")
+
+
+def _members(window: Window, codec: Codec | None) -> Members:
+    return PlainMembers(window) if codec is None else CompressedMembers(window, codec)
 
 
 def sniff_format(start: bytes) -> Format | None:
@@ -101,14 +105,13 @@ def sniff_format(start: bytes) -> Format | None:
     return WARC if WARC.starts(start, 0) else ARC if start.startswith(b"filedesc:") else None
 
 
-def _format_of(window: Window, source: Source) -> Format:
+def _format_of(members: Members, source: Source) -> Format | None:
     """WARC or ARC, by the first member that can be decoded and holds a head of either."""
-    members = members_of(window, source)
     tried = 0
     while tried < _FORMAT_TRIALS:
         try:
             if not members.begin():
-                break
+                return None
             start = b""
             while len(start) < PIECE and (piece := members.more()):
                 start += piece
@@ -119,5 +122,5 @@ def _format_of(window: Window, source: Source) -> Format:
             tried += bool(start)  # empty members tell nothing and are cheap
         except Broken:
             if not members.resync(lambda piece: sniff_format(piece) is not None):
-                break
-    raise SourceError(f"{source.path}: no WARC or ARC record was found in it")
+                return None
+    return None
