@@ -1,10 +1,12 @@
-"""Time of the Markdown renderer on whole pages, as multiples of the lexbor parse of the same page, beside its peers.
+"""Time of the Markdown renderer on whole pages, as multiples of the lexbor parse of the same page, beside its
+peers.
 
     python benchmarks/markdown.py PAGES...  [--every N] [--peers] [--phases]
 
-PAGES are .jsonl.gz files of objects with "html" (the page's bytes as Latin-1 text) and "url". Everything runs in one
-process, one page after another; of three tries of each the fastest counts, in CPU time. The peers parse for
-themselves, so theirs includes what a parse costs them; ours is the rendering alone, and both together.
+PAGES are .jsonl.gz files of objects with "html" (the page's bytes as Latin-1 text) and "url". Everything runs
+in one process, one page after another; of three tries of each the fastest counts, in CPU time. The peers
+parse for themselves, so theirs includes what a parse costs them; ours is the rendering alone, and both
+together.
 """
 
 from __future__ import annotations
@@ -101,7 +103,9 @@ def phases(html: bytes, url: str) -> list[float]:
 
 def main() -> None:
     """Print the table."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     arguments.add_argument("pages", nargs="+", type=Path)
     arguments.add_argument("--every", type=int, default=10, metavar="N", help="only every Nth page")
     arguments.add_argument("--peers", action="store_true")
@@ -154,7 +158,10 @@ def report(name: str, pages: int, size: int, sums: dict[str, float], names: list
     """One line: the parse in µs a page, the rest as multiples of it."""
     floor = sums["parse"] or 1.0
     columns = "".join(f"{sums[column] / floor:>17.2f}x" for column in names[1:])
-    print(f"{name:<14}{pages:>6}{size / max(1, pages) / 1000:>6.0f}{floor / max(1, pages) * 1e6:>7.0f}{columns}", flush=True)
+    print(
+        f"{name:<14}{pages:>6}{size / max(1, pages) / 1e3:>6.0f}{floor / max(1, pages) * 1e6:>7.0f}{columns}",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

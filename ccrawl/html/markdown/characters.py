@@ -1,9 +1,9 @@
 """What becomes of single characters: white space, invisible characters, and what has no place in a text.
 
-Documented rule: every white space character of Unicode is a space, and runs of them are one. Characters that show
-nothing and only mark where a line may break (soft hyphen, zero width space, word joiner, byte order mark) are
-removed, as are control characters and noncharacters. Joiners (U+200C, U+200D) stay: scripts and emoji need them.
-Directional marks stay: the order of the text depends on them.
+Documented rule: every white space character of Unicode is a space, and runs of them are one. Characters that
+show nothing and only mark where a line may break (soft hyphen, zero width space, word joiner, byte order
+mark) are removed, as are control characters and noncharacters. Joiners (U+200C, U+200D) stay: scripts and
+emoji need them. Directional marks stay: the order of the text depends on them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 _SPACES = "\t\n\x0b\f\r\x1c\x1d\x1e\x1f"
-_WIDE_SPACES = "\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_WIDE_SPACES = "\x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 _INVISIBLE = "\xad\u200b\u2060\ufeff"
 _CONTROLS = "".join(chr(c) for c in (*range(0x20), 0x7F) if chr(c) not in _SPACES)
 _NONCHARACTERS = "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
@@ -28,7 +28,8 @@ def plain(text: str) -> str:
 
 
 def plain_pieces(text: str, boundary: str) -> str:
-    """The same for one long string of pieces, none of which has white space at its ends; `boundary` is a control character.
+    """The same for one long string of pieces, none of which has white space at its ends; `boundary` is a
+    control character.
 
     Replacing characters one by one is several times faster here than splitting into words.
     """
@@ -50,7 +51,13 @@ def plain_pieces(text: str, boundary: str) -> str:
 
 def verbatim(text: str) -> str:
     """`text` for a code block: line breaks and spaces stay, what is invisible or no character goes."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0b", "\n").replace("\f", "\n").replace("\xa0", " ")
+    text = (
+        text.replace("\r\n", "\n")
+        .replace("\r", "\n")
+        .replace("\x0b", "\n")
+        .replace("\f", "\n")
+        .replace("\xa0", " ")
+    )
     if text.isascii() and not any(character in text for character in _CONTROLS):
         return text
     return "\n".join("\t".join(map(_visible, line.split("\t"))) for line in text.split("\n"))

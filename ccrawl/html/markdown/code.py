@@ -11,10 +11,17 @@ from ccrawl.html.markdown.tags import TEXT, tag_number
 from ccrawl.html.markdown.writer import Writer
 
 _BACKTICKS = re.compile(r"`+")
-_LANGUAGE = re.compile(r"(?:^|[\s{])(?:language|lang|highlight-source|brush:|sourceCode\s+|highlight-text|source)[-\s]?([A-Za-z0-9+#_.\-]+)")
+_LANGUAGE = re.compile(
+    r"(?:^|[\s{])(?:language|lang|highlight-source|brush:|sourceCode\s+|highlight-text|source)[-\s]?([A-Za-z0-9+#_.\-]+)"
+)
 _LANGUAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+#_.\-]{0,30}")
-_NO_LANGUAGE = frozenset(["none", "plain", "plaintext", "text", "txt", "nohighlight", "default", "toolbar", "code", "pre", "auto"])
-_GUTTER = re.compile(r"(?:^|[\s_-])(?:line-?numbers?(?:-rows)?|linenos?(?:div)?|gutter|lnum|ln-num|blob-num|hljs-ln-numbers|rouge-gutter)(?:$|[\s_-])", re.I)
+_NO_LANGUAGE = frozenset(
+    ["none", "plain", "plaintext", "text", "txt", "nohighlight", "default", "toolbar", "code", "pre", "auto"]
+)
+_GUTTER = re.compile(
+    r"(?:^|[\s_-])(?:line-?numbers?(?:-rows)?|linenos?(?:div)?|gutter|lnum|ln-num|blob-num|hljs-ln-numbers|rouge-gutter)(?:$|[\s_-])",
+    re.I,
+)
 _BR = tag_number("br")
 _LINES = frozenset(map(tag_number, ("div", "p", "li", "tr")))
 _SKIPPED = frozenset(map(tag_number, ("script", "style", "template", "button")))
@@ -78,7 +85,9 @@ def code_block(writer: Writer, node: LexborNode) -> None:
 
 
 def code_text(node: LexborNode) -> str:
-    """The text of code as its lines are shown: `<br>` and elements of a line of their own end one; gutters are left out."""
+    """The text of code as its lines are shown: `<br>` and elements of a line of their own end one; gutters
+    are left out.
+    """
     child = node.first_child
     if child is None:
         return ""
@@ -125,7 +134,8 @@ def _is_gutter(node: LexborNode) -> bool:
         return False  # <code class="line-numbers"> asks for numbers and holds the code
     attributes = node.attributes
     return bool(attributes) and (
-        bool(_GUTTER.search(attributes.get("class") or "")) or ("data-line-number" in attributes and not node.text().strip())
+        bool(_GUTTER.search(attributes.get("class") or ""))
+        or ("data-line-number" in attributes and not node.text().strip())
     )
 
 

@@ -1,7 +1,8 @@
 """What each element renders to: one small function an element, found by tag number.
 
-A function is given the writer and the node when the walk comes to an element. It returns SKIP when it has written
-the element itself, None when the children just follow, or a function to call with the writer when they are done.
+A function is given the writer and the node when the walk comes to an element. It returns SKIP when it has
+written the element itself, None when the children just follow, or a function to call with the writer when
+they are done.
 """
 
 from __future__ import annotations
@@ -11,18 +12,10 @@ from collections.abc import Callable
 from selectolax.lexbor import LexborNode
 
 from ccrawl.html.markdown import code, footnotes, links, lists, math, tables
+from ccrawl.html.markdown.context import BR, NOTHING, PARAGRAPH
+from ccrawl.html.markdown.inline import EMPHASIS, OPENED
 from ccrawl.html.markdown.tags import BLOCKS, COMMENT, DOCTYPE, SKIPPED, tag_number
-from ccrawl.html.markdown.writer import (
-    BR,
-    EMPHASIS,
-    NOTHING,
-    OPENED,
-    PARAGRAPH,
-    SKIP,
-    Close,
-    Writer,
-    end_block,
-)
+from ccrawl.html.markdown.writer import SKIP, Close, Writer, end_block
 
 Open = Callable[[Writer, LexborNode], Close | None]
 

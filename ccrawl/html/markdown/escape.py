@@ -1,8 +1,8 @@
 """Backslashes where literal text would read as Markdown, and nowhere else.
 
-The rules follow the delimiter rules of CommonMark 0.31 and GFM: a character is escaped only where a parser could
-take it for markup. The text comes as one string of many pieces with BOUNDARY between them; what stands on the other
-side of a boundary is not known here, so a character next to one counts as dangerous.
+The rules follow the delimiter rules of CommonMark 0.31 and GFM: a character is escaped only where a parser
+could take it for markup. The text comes as one string of many pieces with BOUNDARY between them; what stands
+on the other side of a boundary is not known here, so a character next to one counts as dangerous.
 """
 
 from __future__ import annotations
@@ -14,6 +14,11 @@ LINE = "\x03"
 """Marks the start of a line of text that begins with one of LINE_STARTS."""
 
 LINE_STARTS = frozenset("#-+*>|:=_[0123456789")
+
+# Characters of the page's text whose escape depends on what they stand in, which only the walk knows. Lone
+# surrogates can't occur in decoded text, so they can stand for them until the end.
+PIPE, OPEN_BRACKET, CLOSE_BRACKET, EXCLAMATION, HASH = "\udc00", "\udc01", "\udc02", "\udc03", "\udc04"
+LITERAL = {PIPE: "\\|", OPEN_BRACKET: "\\[", CLOSE_BRACKET: "\\]", EXCLAMATION: "\\!", HASH: "\\#"}
 
 _BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~\x01\udc00-\udc04]|$)")
 _STARS = re.compile(r"\*+")

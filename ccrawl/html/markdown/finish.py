@@ -1,25 +1,15 @@
-"""The end of a rendering: texts spaced and escaped in one pass over all of them, and put between their marks."""
+"""The end of a rendering: texts are spaced and escaped, all in one pass, and put between their marks."""
 
 from __future__ import annotations
 
 import re
 
 from ccrawl.html.markdown.characters import plain_pieces
-from ccrawl.html.markdown.escape import BOUNDARY, LINE, escape, escape_line_starts
+from ccrawl.html.markdown.escape import BOUNDARY, LINE, LITERAL, escape, escape_line_starts
+from ccrawl.html.markdown.inline import DELIMITER, EMPHASIS, OPENED
 from ccrawl.html.markdown.math import tex_span
-from ccrawl.html.markdown.writer import (
-    CLOSE_BRACKET,
-    DELIMITER,
-    EMPHASIS,
-    EXCLAMATION,
-    HASH,
-    OPEN_BRACKET,
-    OPENED,
-    PIPE,
-    Writer,
-)
+from ccrawl.html.markdown.writer import Writer
 
-_LITERAL = {PIPE: "\\|", OPEN_BRACKET: "\\[", CLOSE_BRACKET: "\\]", EXCLAMATION: "\\!", HASH: "\\#"}
 _DELIMITERS = {opened[1]: EMPHASIS[kind] for kind, opened in OPENED.items()}
 _TEX = rf"((?:[^{BOUNDARY}\\]|\\[^{BOUNDARY}()\[\]])+)"  # up to the next delimiter, so that time is linear
 _FORMULA = re.compile(rf"\\\({_TEX}\\\)|\\\[{_TEX}\\\]")
@@ -42,7 +32,7 @@ def finish(writer: Writer) -> str:
         first, *rest = markdown.split(DELIMITER)
         markdown = first + "".join([_DELIMITERS[part[0]] + part[1:] for part in rest])
     if not markdown.isascii():
-        for character, literal in _LITERAL.items():
+        for character, literal in LITERAL.items():
             if character in markdown:
                 markdown = markdown.replace(character, literal)
         # A text may have ended with a space and something invisible.

@@ -1,7 +1,7 @@
 """Footnotes: references to notes of the page become `[^1]`, the notes `[^1]: text`.
 
-A reference is a link to a list item of the same page that is, or holds, nothing but a superscript. The notes are known
-by being referred to: so they have to come later in the page than what refers to them, as they do.
+A reference is a link to a list item of the same page that is, or holds, nothing but a superscript. The notes
+are known by being referred to: so they have to come later in the page than what refers to them, as they do.
 """
 
 from __future__ import annotations
@@ -10,24 +10,30 @@ import re
 
 from selectolax.lexbor import LexborNode
 
+from ccrawl.html.markdown.context import PARAGRAPH, Context
 from ccrawl.html.markdown.tags import tag_number
-from ccrawl.html.markdown.writer import PARAGRAPH, Context, Writer
+from ccrawl.html.markdown.writer import Writer
 
 _A = tag_number("a")
 _SUP = tag_number("sup")
 _LABEL = re.compile(r"[\w.\-]{1,40}")
-_SIGNS = frozenset("# ¶ § \N{LINK SYMBOL} ↩ ↩\ufe0e ↩\ufe0f ↑ ⤴ ^".split(" "))
+_SIGNS = frozenset(["#", "¶", "§", "🔗", "↩", "↩︎", "↩️", "↑", "⤴", "^"])
 
 
 def is_sign(node: LexborNode) -> bool:
-    """Whether a link within the page is only a sign to click on: a heading's anchor, the way back from a note."""
+    """Whether a link within the page is only a sign to click on: a heading's anchor, a note's way back."""
     return node.text().strip() in _SIGNS
 
 
 def reference(writer: Writer, node: LexborNode) -> bool:
     """Write `<sup><a href="#note">` or `<a href="#note"><sup>` as a reference; False where it is none."""
     child = node.first_child
-    if child is None or child.next is not None or child.tag_id not in (_A, _SUP) or child.tag_id == node.tag_id:
+    if (
+        child is None
+        or child.next is not None
+        or child.tag_id not in (_A, _SUP)
+        or child.tag_id == node.tag_id
+    ):
         return False
     link = child if child.tag_id == _A else node
     href = link.attrs.get("href") or ""

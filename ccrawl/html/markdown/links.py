@@ -9,10 +9,10 @@ from selectolax.lexbor import LexborNode
 
 from ccrawl.html.markdown import footnotes
 from ccrawl.html.markdown.characters import plain
-from ccrawl.html.markdown.escape import escape
+from ccrawl.html.markdown.escape import CLOSE_BRACKET, OPEN_BRACKET, escape
 from ccrawl.html.markdown.math import math_image
 from ccrawl.html.markdown.tags import TEXT, tag_number
-from ccrawl.html.markdown.writer import CLOSE_BRACKET, OPEN_BRACKET, SKIP, Close, Writer
+from ccrawl.html.markdown.writer import SKIP, Close, Writer
 
 _SOURCES = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-original-src", "src")
 _SOURCE_SETS = ("data-srcset", "srcset", "data-lazy-srcset")
@@ -41,7 +41,7 @@ def link(writer: Writer, node: LexborNode) -> Close | None:
     if child is not None and child.tag_id == TEXT and not writer.inlines and child.next is None:
         _plain_link(writer, child.text_content or "", closing)
         return SKIP
-    return _end_link if writer.open("a", "[", closing) else None
+    return Writer.close if writer.open("a", "[", closing) else None
 
 
 def _plain_link(writer: Writer, text: str, closing: str) -> None:
@@ -62,23 +62,15 @@ def _plain_link(writer: Writer, text: str, closing: str) -> None:
         writer.ws = trailing
 
 
-def _end_link(writer: Writer) -> None:
-    """Brackets in the text of a link are escaped: they would end it, or begin it anew."""
-    texts = writer.texts
-    for index in range(writer.inlines[-1].since, len(texts)):
-        text = texts[index]
-        if "[" in text or "]" in text:
-            texts[index] = text.replace("[", OPEN_BRACKET).replace("]", CLOSE_BRACKET)
-    writer.close()
-
-
 def _title(text: str) -> str:
     text = plain(text).replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
     return f' "{text}"' if text else ""
 
 
 def image(writer: Writer, node: LexborNode) -> None:
-    """`<img>`: alternative text and source; `data:` and other sources that text can't point to leave the text only."""
+    """`<img>`: alternative text and source; `data:` and other sources that text can't point to leave the text
+    only.
+    """
     show = writer.options.images
     if show == "drop":
         return
@@ -111,7 +103,7 @@ def _alternative(alt: str) -> str:
 
 
 def source(writer: Writer, attributes: Mapping[str, str | None]) -> str:
-    """Where the picture is: what a script would load later (`data-src`, ...) before the placeholder in `src`."""
+    """Where the picture is: what a script would load (`data-src`, ...) before the placeholder in `src`."""
     for name in _SOURCES:
         value = attributes.get(name)
         if value and not value.lstrip().startswith("data:"):

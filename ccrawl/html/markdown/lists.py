@@ -8,18 +8,10 @@ from collections.abc import Callable
 from selectolax.lexbor import LexborNode
 
 from ccrawl.html.markdown import footnotes
+from ccrawl.html.markdown.context import MAX_DEPTH, NEXT_LINE, PARAGRAPH, Context, List
+from ccrawl.html.markdown.escape import HASH
 from ccrawl.html.markdown.tags import TEXT, tag_number
-from ccrawl.html.markdown.writer import (
-    HASH,
-    MAX_DEPTH,
-    NEXT_LINE,
-    PARAGRAPH,
-    Close,
-    Context,
-    List,
-    Writer,
-    end_block,
-)
+from ccrawl.html.markdown.writer import Close, Writer, end_block
 
 _LI = tag_number("li")
 _P = tag_number("p")
@@ -43,7 +35,9 @@ def open_list(writer: Writer, node: LexborNode) -> Close:
     number, step = _numbering(node) if ordered else (1, 1)
     marker = "." if ordered else "-"
     if context.closed_list == (marker, len(writer.texts)):
-        marker = ")" if ordered else "*"  # a list right behind another of its kind: the marker tells them apart
+        marker = (
+            ")" if ordered else "*"
+        )  # a list right behind another of its kind: the marker tells them apart
     if outer is not None and outer.tight and context is outer.item:
         writer.brk = NEXT_LINE
     else:

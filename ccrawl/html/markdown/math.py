@@ -11,14 +11,28 @@ from ccrawl.html.markdown.writer import Writer
 
 _DISPLAY_STYLE = re.compile(r"^\{\\(?:display|text|script)style\s*(.*)\}$", re.S)
 _COPIES = frozenset(
-    ["katex-html", "MathJax", "MathJax_Display", "MathJax_Preview", "MathJax_SVG", "MathJax_SVG_Display", "MathJax_CHTML", "MJXc-display", "mjx-chtml", "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"]
+    [
+        "katex-html",
+        "MathJax",
+        "MathJax_Display",
+        "MathJax_Preview",
+        "MathJax_SVG",
+        "MathJax_SVG_Display",
+        "MathJax_CHTML",
+        "MJXc-display",
+        "mjx-chtml",
+        "mwe-math-fallback-image-inline",
+        "mwe-math-fallback-image-display",
+    ]
 )
 
 _MAX_DEPTH = 50
 
 
 def tex_span(tex: str, display: bool) -> str:
-    """A formula between dollar signs, "" when there is none. Dollar signs inside would end it and are left out."""
+    """A formula between dollar signs, "" when there is none. Dollar signs inside would end it and are left
+    out.
+    """
     tex = plain(tex).replace("$", "").strip()
     match = _DISPLAY_STYLE.match(tex)
     if match:
@@ -73,8 +87,8 @@ def is_copy(node: LexborNode) -> bool:
 def math_script(writer: Writer, node: LexborNode) -> None:
     """`<script type="math/tex">`, where MathJax 2 keeps the formula; other scripts are nothing.
 
-    Where MathJax has run, what it shows stands before the script and has been written: it is unlinked, and the page is
-    to be rendered again.
+    Where MathJax has run, what it shows stands before the script and has been written: it is unlinked, and
+    the page is to be rendered again.
     """
     kind = node.attrs.get("type")
     if not kind or not kind.startswith("math/tex"):
@@ -89,7 +103,9 @@ def math_script(writer: Writer, node: LexborNode) -> None:
 
 
 def math_image(writer: Writer, attributes: dict[str, str | None]) -> bool:
-    """An `<img>` that shows a formula with its TeX as the alternative text (Wikipedia, WordPress, older forums)."""
+    """An `<img>` that shows a formula with its TeX as the alternative text (Wikipedia, WordPress, older
+    forums).
+    """
     classes = attributes.get("class") or ""
     alt = attributes.get("alt") or ""
     if not alt or not any(name in classes for name in ("mwe-math-fallback", "latex", "tex")):
@@ -105,7 +121,9 @@ def presentation_tex(node: LexborNode, depth: int = 0) -> str:
         return (node.text_content or "").strip()
     if depth > _MAX_DEPTH:
         return " ".join(node.text(separator=" ").split())
-    parts = [presentation_tex(child, depth + 1) for child in node.iter(include_text=True) if child.tag in _SHOWN]
+    parts = [
+        presentation_tex(child, depth + 1) for child in node.iter(include_text=True) if child.tag in _SHOWN
+    ]
     parts = [part for part in parts if part] if tag not in _TEMPLATES else parts
     arity, template = _TEMPLATES.get(tag, (0, ""))
     if arity and len(parts) == arity:
@@ -132,5 +150,36 @@ _TEMPLATES = {
     "munderover": (3, "{}_{{{}}}^{{{}}}"),
 }
 _SHOWN = frozenset(
-    ["-text", "math", "semantics", "mrow", "mi", "mn", "mo", "mtext", "ms", "mspace", "mstyle", "mpadded", "mfenced", "menclose", "merror", "maction", "mtable", "mtr", "mlabeledtr", "mtd", "mfrac", "mroot", "msqrt", "msup", "msub", "msubsup", "munder", "mover", "munderover", "mmultiscripts"]
+    [
+        "-text",
+        "math",
+        "semantics",
+        "mrow",
+        "mi",
+        "mn",
+        "mo",
+        "mtext",
+        "ms",
+        "mspace",
+        "mstyle",
+        "mpadded",
+        "mfenced",
+        "menclose",
+        "merror",
+        "maction",
+        "mtable",
+        "mtr",
+        "mlabeledtr",
+        "mtd",
+        "mfrac",
+        "mroot",
+        "msqrt",
+        "msup",
+        "msub",
+        "msubsup",
+        "munder",
+        "mover",
+        "munderover",
+        "mmultiscripts",
+    ]
 )

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
+from ccrawl.html.markdown.context import PARAGRAPH, Context
+from ccrawl.html.markdown.escape import PIPE
 from ccrawl.html.markdown.tags import tag_number
-from ccrawl.html.markdown.writer import PARAGRAPH, PIPE, Close, Context, Writer, end_block
+from ccrawl.html.markdown.writer import Close, Writer, end_block
 
 _TR, _TD, _TH, _THEAD, _CAPTION = map(tag_number, ("tr", "td", "th", "thead", "caption"))
 _SECTIONS = frozenset(map(tag_number, ("thead", "tbody", "tfoot")))
@@ -76,8 +78,8 @@ def _rows(node: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
 def _shape(node: LexborNode) -> Table | None:
     """What is known of a data table before its cells are read; None for a layout table.
 
-    Data: two rows and two columns at least, nothing in the cells that needs lines of its own, and not declared as
-    presentation.
+    Data: two rows and two columns at least, nothing in the cells that needs lines of its own, and not
+    declared as presentation.
     """
     if (node.attrs.get("role") or "") in ("presentation", "none"):
         return None
@@ -185,8 +187,8 @@ def _escape_pipes(writer: Writer, start: int) -> None:
 def _grid(rows: list[list[Cell]], widest: int) -> list[list[Cell | None]]:
     """The cells in their columns: one that spans several stands in the first of them, the others are empty.
 
-    Bounded: a table is at most twice as wide as its longest row, and no more slots are added for spans than eight
-    times the number of cells; spans beyond that count as one.
+    Bounded: a table is at most twice as wide as its longest row, and no more slots are added for spans than
+    eight times the number of cells; spans beyond that count as one.
     """
     room = 1000 + 8 * sum(map(len, rows))
     limit = 2 * widest

@@ -25,19 +25,20 @@ def tag_number(name: str) -> int:
 
 
 BLOCKS = (
-    "address article aside body caption center col colgroup dd details dialog dir div dl dt fieldset figcaption "
-    "figure footer form frameset header hgroup html legend main menu nav optgroup option p search section summary "
+    "address article aside body caption center col colgroup dd details dialog div dl dt fieldset figcaption "
+    "figure footer form frameset header hgroup html legend main nav optgroup option p search section summary "
     "tbody tfoot thead"
 )
 """Elements that stand on lines of their own and need no markup, separated by spaces."""
 
 SKIPPED = (
-    "script style template head title noframes noembed iframe frame object embed applet video audio canvas svg "
+    "style template head title noframes noembed iframe frame object embed applet video audio canvas svg "
     "select datalist textarea meter progress area map source track param rp meta link base basefont bgsound"
 )
 """Elements that render nothing, whatever is inside.
 
 Code and metadata; fallback for embedded content, which a browser shows only where it can't show the content
-itself (iframe, object, video, audio, canvas); drawings (svg); what a visitor may choose or has typed in a form
-(select, datalist, textarea); the parentheses of ruby, which are written whether the page has them or not.
+itself (iframe, object, video, audio, canvas); drawings (svg); what a visitor may choose or has typed in a
+form (select, datalist, textarea); the parentheses of ruby, which are written whether the page has them or
+not.
 """

@@ -6,9 +6,28 @@ import re
 from urllib.parse import urljoin, urlsplit
 
 SCHEMES = frozenset(
-    ["http", "https", "ftp", "ftps", "mailto", "tel", "sms", "news", "irc", "ircs", "xmpp", "magnet", "geo", "gemini", "gopher", "matrix"]
+    [
+        "http",
+        "https",
+        "ftp",
+        "ftps",
+        "mailto",
+        "tel",
+        "sms",
+        "news",
+        "irc",
+        "ircs",
+        "xmpp",
+        "magnet",
+        "geo",
+        "gemini",
+        "gopher",
+        "matrix",
+    ]
 )
-"""What a link may point to. Anything else (javascript:, data:, file:, cid:, ...) is nothing that text can use."""
+"""What a link may point to. Anything else (javascript:, data:, file:, cid:, ...) is nothing that text can
+use.
+"""
 
 _SPACES = re.compile(r"[\t\n\r]")  # the URL Standard removes these anywhere in a URL
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
@@ -16,7 +35,9 @@ _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
 _ABSOLUTE = re.compile(r"(?:https?:/)?/[\w\-.~/?#@!$'*+,=%:&]+", re.ASCII)
 _RELATIVE = re.compile(r"[\w\-~%][\w\-.~/%]*(?:[?#][\w\-.~/?#@!$'*+,=%:&]*)?", re.ASCII)
 _ENTITY = re.compile(r"&(?=#?\w{1,32};)")
-_UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\"<>\\`|\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufdd0-\ufdef\ufffe\uffff\U0001fffe\U0001ffff]")
+_UNSAFE = re.compile(
+    r"[\x00-\x20\x7f-\xa0\"<>\\`|\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufdd0-\ufdef\ufffe\uffff\U0001fffe\U0001ffff]"
+)
 
 
 class Destinations:
@@ -73,7 +94,9 @@ class Destinations:
 
 
 def _escape(url: str) -> str:
-    """`url` without anything that would end a Markdown destination or read as more than itself; ValueError for a malformed host."""
+    """`url` without anything that would end a Markdown destination or read as more than itself; ValueError
+    for a malformed host.
+    """
     if "[" in url or "]" in url:
         urlsplit(url)
     url = _UNSAFE.sub(_percent, url)
@@ -87,7 +110,7 @@ def _percent(match: re.Match[str]) -> str:
 
 
 def _balanced(url: str) -> bool:
-    """Whether parentheses pair up, nested no deeper than any parser allows (CommonMark asks for 32 at least)."""
+    """Whether parentheses pair up, nested no deeper than any parser allows (CommonMark: at least 32)."""
     depth = 0
     for bracket in re.findall(r"[()]", url):
         depth += 1 if bracket == "(" else -1

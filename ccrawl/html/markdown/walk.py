@@ -1,7 +1,8 @@
 """The walk over the tree.
 
-`render` goes through the nodes by `first_child` and `next` with a stack of its own, so depth costs nothing but memory.
-What is done at each node is little, as this loop is the cost of rendering; benchmarks/markdown.py measures it.
+`render` goes through the nodes by `first_child` and `next` with a stack of its own, so depth costs nothing
+but memory. What is done at each node is little, as this loop is the cost of rendering; benchmarks/markdown.py
+measures it.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborNode
 
+from ccrawl.html.markdown.context import PARAGRAPH
 from ccrawl.html.markdown.elements import ELEMENTS, block, nothing
 from ccrawl.html.markdown.finish import finish
 from ccrawl.html.markdown.options import RenderOptions
 from ccrawl.html.markdown.tags import TEXT, tag_number
-from ccrawl.html.markdown.writer import PARAGRAPH, SKIP, Close, Writer, end_block
+from ccrawl.html.markdown.writer import SKIP, Close, Writer, end_block
 
 DEFAULT = RenderOptions()
 _BODY = tag_number("body")
@@ -27,8 +29,8 @@ def render(node: LexborNode, base_url: str | None = None, options: RenderOptions
     """The Markdown of the subtree at `node`, without a line break at its end; "" when it has no text.
 
     Relative links are resolved against `base_url`, or the page's `<base href>`, itself relative to it.
-    Elements that are not shown (see `remove_hidden`) are unlinked from the tree on the way; rendering again gives the
-    same. Any tree can be rendered: depth is bounded by memory only, time is linear in size.
+    Elements that are not shown (see `remove_hidden`) are unlinked from the tree on the way; rendering again
+    gives the same. Any tree can be rendered: depth is bounded by memory only, time is linear in size.
     """
     remove_hidden(node)
     base = _base(node, base_url)
@@ -99,14 +101,16 @@ def write(root: LexborNode, writer: Writer) -> None:
 
 
 def remove_hidden(root: LexborNode) -> None:
-    """Unlink what a browser does not show: `hidden`, `display: none`, `visibility: hidden` in an element's own style."""
+    """Unlink what a browser does not show: `hidden`, `display: none`, `visibility: hidden` in an element's
+    own style.
+    """
     for node in root.css(_OUT_OF_SIGHT):
         attributes = node.attributes
         hidden = "hidden" in attributes and attributes["hidden"] != "until-found"
         style = attributes.get("style")
-        if hidden or (style and _HIDING.search(style)):
-            if node.mem_id != root.mem_id and node.tag_id != _BODY:
-                node.decompose(recursive=False)
+        hidden = hidden or bool(style and _HIDING.search(style))
+        if hidden and node.mem_id != root.mem_id and node.tag_id != _BODY:
+            node.decompose(recursive=False)
 
 
 def _base(node: LexborNode, base_url: str | None) -> str | None:

@@ -1,4 +1,6 @@
-"""Every construct once: its HTML, its Markdown, and the rule. The tests hold it, docs/reference/markdown.md shows it."""
+"""Every construct once: its HTML, its Markdown, and the rule. The tests hold it, docs/reference/markdown.md
+shows it.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,21 @@ BASE = "https://example.org/guide/page.html"
 EXAMPLES: list[Example] = [
     *_examples(
         "Blocks",
-        ("Headings are one line, whatever is inside.", "<h2>Tides<br>and <b>times</b></h2>", "## Tides and **times**"),
+        (
+            "Headings are one line, whatever is inside.",
+            "<h2>Tides<br>and <b>times</b></h2>",
+            "## Tides and **times**",
+        ),
         (
             "Paragraphs are separated by one blank line, and so is any text between blocks.",
             "<p>One.</p>Two.<div>Three.</div>",
             "One.\n\nTwo.\n\nThree.",
         ),
-        ("A line break is a backslash at the end of a line.", "<p>North Street 3<br>Harbour</p>", "North Street 3\\\nHarbour"),
+        (
+            "A line break is a backslash at the end of a line.",
+            "<p>North Street 3<br>Harbour</p>",
+            "North Street 3\\\nHarbour",
+        ),
         ("Two line breaks end a paragraph.", "One.<br><br>Two.", "One.\n\nTwo."),
         ("Quotes nest.", "<blockquote><p>A</p><blockquote>B</blockquote></blockquote>", "> A\n>\n> > B"),
         ("A rule.", "<p>A</p><hr><p>B</p>", "A\n\n---\n\nB"),
@@ -39,23 +49,39 @@ EXAMPLES: list[Example] = [
         "Lists",
         ("Bullets; a list of paragraphs is a loose one.", "<ul><li>A<li>B</ul>", "- A\n- B"),
         ("", "<ul><li><p>A</p><li><p>B</p></ul>", "- A\n\n- B"),
-        ("Numbers follow `start` and `value`; `reversed` counts down.", '<ol start="9"><li>A<li>B</ol>', "9. A\n10. B"),
+        (
+            "Numbers follow `start` and `value`; `reversed` counts down.",
+            '<ol start="9"><li>A<li>B</ol>',
+            "9. A\n10. B",
+        ),
         ("", '<ol><li>A<li value="5">B<li>C</ol>', "1. A\n5. B\n6. C"),
         ("", "<ol reversed><li>A<li>B</ol>", "2. A\n1. B"),
-        ("Nested lists, also where the page nests them the wrong way.", "<ul><li>A<ul><li>B</ul></ul>", "- A\n  - B"),
+        (
+            "Nested lists, also where the page nests them the wrong way.",
+            "<ul><li>A<ul><li>B</ul></ul>",
+            "- A\n  - B",
+        ),
         ("", "<ul><li>A</li><ul><li>B</li></ul></ul>", "- A\n  - B"),
         (
             "Blocks of an item are indented by the width of its marker.",
             '<ol start="99"><li><p>A</p><pre>code</pre></ol>',
             "99. A\n\n    ```\n    code\n    ```",
         ),
-        ("A list right behind another has another marker, so that they stay two.", "<ul><li>A</ul><ul><li>B</ul>", "- A\n\n* B"),
+        (
+            "A list right behind another has another marker, so that they stay two.",
+            "<ul><li>A</ul><ul><li>B</ul>",
+            "- A\n\n* B",
+        ),
         (
             "Check boxes at the start of an item make it a task.",
             '<ul><li><input type="checkbox" checked> A<li><input type="checkbox"> B</ul>',
             "- [x] A\n- [ ] B",
         ),
-        ("Terms and definitions are paragraphs.", "<dl><dt>Ebb</dt><dd>Falling water.</dd></dl>", "Ebb\n\nFalling water."),
+        (
+            "Terms and definitions are paragraphs.",
+            "<dl><dt>Ebb</dt><dd>Falling water.</dd></dl>",
+            "Ebb\n\nFalling water.",
+        ),
     ),
     *_examples(
         "Inline",
@@ -68,7 +94,11 @@ EXAMPLES: list[Example] = [
             "<p>他说<b>“好”</b>了</p>",
             "他说<strong>“好”</strong>了",
         ),
-        ("Subscript and superscript stay HTML.", "<p>H<sub>2</sub>O, x<sup>10</sup></p>", "H<sub>2</sub>O, x<sup>10</sup>"),
+        (
+            "Subscript and superscript stay HTML.",
+            "<p>H<sub>2</sub>O, x<sup>10</sup></p>",
+            "H<sub>2</sub>O, x<sup>10</sup>",
+        ),
         ("Code, with as many backticks as it needs.", "<p><code>a`b</code></p>", "``a`b``"),
         ("Readings of ruby stand in parentheses.", "<p><ruby>漢<rp>(<rt>かん<rp>)</ruby></p>", "漢(かん)"),
         ("Quotation marks.", "<p><q>Aye</q>, she said.</p>", '"Aye", she said.'),
@@ -82,7 +112,11 @@ EXAMPLES: list[Example] = [
     *_examples(
         "Links",
         ("Resolved against the page.", '<a href="../map">Map</a>', "[Map](https://example.org/map)"),
-        ("Titles are kept.", '<a href="/m" title=\'The "map"\'>Map</a>', '[Map](https://example.org/m "The \\"map\\"")'),
+        (
+            "Titles are kept.",
+            '<a href="/m" title=\'The "map"\'>Map</a>',
+            '[Map](https://example.org/m "The \\"map\\"")',
+        ),
         (
             "What would end a destination is percent-encoded.",
             '<a href="/a b/c)d">A</a>',
@@ -103,14 +137,22 @@ EXAMPLES: list[Example] = [
     ),
     *_examples(
         "Images",
-        ("Alternative text and source.", '<img src="/b.png" alt="A [boat]">', "![A \\[boat\\]](https://example.org/b.png)"),
+        (
+            "Alternative text and source.",
+            '<img src="/b.png" alt="A [boat]">',
+            "![A \\[boat\\]](https://example.org/b.png)",
+        ),
         (
             "What a script would load comes before the placeholder.",
             '<img src="data:image/gif;base64,R0lG" data-src="/b.png" alt="B">',
             "![B](https://example.org/b.png)",
         ),
         ("", '<img srcset="/s.png 1x, /l.png 2x" alt="S">', "![S](https://example.org/s.png)"),
-        ("Images in the page's own bytes are their text.", '<p>See <img src="data:image/gif;base64,R0lG" alt="the boat"></p>', "See the boat"),
+        (
+            "Images in the page's own bytes are their text.",
+            '<p>See <img src="data:image/gif;base64,R0lG" alt="the boat"></p>',
+            "See the boat",
+        ),
         ("Counters of one pixel are nothing.", '<p>A<img src="/c.gif" width="1" height="1"></p>', "A"),
         (
             "Captions are paragraphs.",
@@ -131,8 +173,16 @@ EXAMPLES: list[Example] = [
             "```python\na = 1\n  b\n```",
         ),
         ("", '<div class="highlight-source-rust"><pre>let a;</pre></div>', "```rust\nlet a;\n```"),
-        ("The fence is longer than any backticks inside.", "<pre>```\na\n```</pre>", "````\n```\na\n```\n````"),
-        ("`<br>` and elements of a line of their own end a line.", "<pre>a<br>b<div>c</div>d</pre>", "```\na\nb\nc\nd\n```"),
+        (
+            "The fence is longer than any backticks inside.",
+            "<pre>```\na\n```</pre>",
+            "````\n```\na\n```\n````",
+        ),
+        (
+            "`<br>` and elements of a line of their own end a line.",
+            "<pre>a<br>b<div>c</div>d</pre>",
+            "```\na\nb\nc\nd\n```",
+        ),
         (
             "Line numbers in a gutter are left out.",
             '<pre><span class="lineno">1</span>a\n<span class="lineno">2</span>b</pre>',
@@ -170,11 +220,27 @@ EXAMPLES: list[Example] = [
     ),
     *_examples(
         "Formulas",
-        ("TeX between dollar signs, once.", "<math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x^2</annotation></semantics></math>", "$x^2$"),
-        ("MathML without TeX is written as TeX.", "<math><mfrac><mi>p</mi><mi>q</mi></mfrac></math>", "$\\frac{p}{q}$"),
+        (
+            "TeX between dollar signs, once.",
+            "<math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x^2</annotation></semantics></math>",
+            "$x^2$",
+        ),
+        (
+            "MathML without TeX is written as TeX.",
+            "<math><mfrac><mi>p</mi><mi>q</mi></mfrac></math>",
+            "$\\frac{p}{q}$",
+        ),
         ("", '<div><script type="math/tex; mode=display">E=mc^2</script></div>', "$$E=mc^2$$"),
-        ("", '<img class="mwe-math-fallback-image-inline" alt="{\\displaystyle a_{1}}" src="/m.svg">', "$a_{1}$"),
-        ("Delimiters of MathJax become dollar signs.", "<p>so \\(a_1*b_1\\) and \\[c\\]</p>", "so $a_1*b_1$ and $$c$$"),
+        (
+            "",
+            '<img class="mwe-math-fallback-image-inline" alt="{\\displaystyle a_{1}}" src="/m.svg">',
+            "$a_{1}$",
+        ),
+        (
+            "Delimiters of MathJax become dollar signs.",
+            "<p>so \\(a_1*b_1\\) and \\[c\\]</p>",
+            "so $a_1*b_1$ and $$c$$",
+        ),
     ),
     *_examples(
         "Footnotes",
@@ -189,12 +255,20 @@ EXAMPLES: list[Example] = [
         ("Literal text stays literal.", "<p># no *heading*</p>", "\\# no \\*heading\\*"),
         ("", "<p>1. no list</p><p>- none</p>", "1\\. no list\n\n\\- none"),
         ("", "<p>&lt;b&gt; &amp;amp; [x](y)</p>", "\\<b> \\&amp; [x\\](y)"),
-        ("And what needs no backslash has none.", "<p>snake_case, 2 * 3 = 6, a < b, $5, [1], C#, 50% & more!</p>", "snake_case, 2 * 3 = 6, a < b, $5, [1], C#, 50% & more!"),
+        (
+            "And what needs no backslash has none.",
+            "<p>snake_case, 2 * 3 = 6, a < b, $5, [1], C#, 50% & more!</p>",
+            "snake_case, 2 * 3 = 6, a < b, $5, [1], C#, 50% & more!",
+        ),
     ),
     *_examples(
         "Characters",
         ("White space of any kind is one space.", "<p>a\n  b&nbsp;&nbsp;c\u2003d</p>", "a b c d"),
-        ("Soft hyphens, zero width spaces and byte order marks go; joiners stay.", "<p>soft&shy;hyphen zero&#8203;width a&zwj;b</p>", "softhyphen zerowidth a\u200db"),
+        (
+            "Soft hyphens, zero width spaces and byte order marks go; joiners stay.",
+            "<p>soft&shy;hyphen zero&#8203;width a&zwj;b</p>",
+            "softhyphen zerowidth a\u200db",
+        ),
         ("Control characters and noncharacters go.", "<p>a\x1bb\uffffc</p>", "abc"),
     ),
     *_examples(

@@ -1,15 +1,16 @@
-"""The structure of a document, two ways: from the tree that its HTML is made of, and from Markdown by markdown-it.
+"""The structure of a document, two ways: from the tree that its HTML is made of, and from Markdown by
+markdown-it.
 
 Both give the same normal form, which is what "the same text in the same structure" means here:
 
-    block   ("p", inline) ("h", level, inline) ("code", language, text) ("hr",) ("quote", blocks)
-            ("list", ordered, start, [blocks of an item, ...]) ("table", [[inline of a cell, ...], ...])
-    inline  a list of (text, styles, destination) runs; ("\n", ...) is a hard break, ("img", source, alternative) a picture
+block   ("p", inline) ("h", level, inline) ("code", language, text) ("hr",) ("quote", blocks) ("list",
+ordered, start, [blocks of an item, ...]) ("table", [[inline of a cell, ...], ...]) inline  a list of (text,
+styles, destination) runs; ("\n", ...) is a hard break, ("img", source, alternative) a picture
 
-Normalised: white space is collapsed and trimmed at the ends of a line; a space has no style and no destination of its own
-(browsers show none, and Markdown puts markers on words); styles are a set, so nesting order and doubled elements
-don't count; what is empty is not there; a table without a head has an empty first row; whether a list is
-loose is not compared. A link over several blocks links the first that has text.
+Normalised: white space is collapsed and trimmed at the ends of a line; a space has no style and no
+destination of its own (browsers show none, and Markdown puts markers on words); styles are a set, so nesting
+order and doubled elements don't count; what is empty is not there; a table without a head has an empty first
+row; whether a list is loose is not compared. A link over several blocks links the first that has text.
 """
 
 from __future__ import annotations
@@ -20,7 +21,15 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-STYLES = {"strong": "strong", "em": "em", "del": "del", "s": "del", "sub": "sub", "sup": "sup", "code": "code"}
+STYLES = {
+    "strong": "strong",
+    "em": "em",
+    "del": "del",
+    "s": "del",
+    "sub": "sub",
+    "sup": "sup",
+    "code": "code",
+}
 Run = tuple[Any, ...]
 
 
@@ -29,7 +38,9 @@ def parser() -> MarkdownIt:
 
 
 class Target:
-    """Where a link of the tree points. `written`: it has had text in a block, so that further blocks are not linked."""
+    """Where a link of the tree points. `written`: it has had text in a block, so that further blocks are not
+    linked.
+    """
 
     def __init__(self, href: str) -> None:
         self.href = href
@@ -73,7 +84,8 @@ class Line:
         return runs
 
 
-# ---- from the tree: nodes are ("tag", {attributes}, [children]) or text ----------------------------------------
+# ---- from the tree: nodes are ("tag", {attributes}, [children]) or text
+# ----------------------------------------
 
 
 def to_html(node: Any) -> str:
@@ -135,7 +147,22 @@ def of_tree(nodes: list[Any], one_line: bool = False) -> list[Any]:
 
     for node in nodes:
         tag = "" if isinstance(node, str) else node[0]
-        if tag not in ("p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "hr", "blockquote", "ul", "ol", "table"):
+        if tag not in (
+            "p",
+            "div",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "pre",
+            "hr",
+            "blockquote",
+            "ul",
+            "ol",
+            "table",
+        ):
             inline(node, frozenset(), None, True)
             continue
         flush()
@@ -185,7 +212,8 @@ def _one_line(nodes: list[Any]) -> list[Run]:
     return blocks[0][1] if blocks else []
 
 
-# ---- from Markdown ---------------------------------------------------------------------------------------------
+# ---- from Markdown
+# ---------------------------------------------------------------------------------------------
 
 
 def of_markdown(markdown: str) -> list[Any]:

@@ -43,8 +43,14 @@ def test_stdin_and_the_options_of_the_renderer() -> None:
     html = b'<h1>Title</h1><p><a href="/x">a</a> <img src="/i" alt="b"></p>'
     raw = ("-", "--extractor", "raw", "--base-url", "https://example.org/")
     assert convert(*raw, stdin=html) == "# Title\n\n[a](https://example.org/x) ![b](https://example.org/i)\n"
-    assert convert(*raw, "--links", "drop", "--images", "alt", "--headings", "setext", stdin=html) == "Title\n===\n\na b\n"
-    assert convert(*raw, "--links", "reference", "--images", "drop", stdin=html) == "# Title\n\n[a][1]\n\n[1]: https://example.org/x\n"
+    assert (
+        convert(*raw, "--links", "drop", "--images", "alt", "--headings", "setext", stdin=html)
+        == "Title\n===\n\na b\n"
+    )
+    assert (
+        convert(*raw, "--links", "reference", "--images", "drop", stdin=html)
+        == "# Title\n\n[a][1]\n\n[1]: https://example.org/x\n"
+    )
 
 
 def test_an_encoding_can_be_given() -> None:
@@ -121,5 +127,7 @@ def test_output_is_utf_8_whatever_the_locale(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<p>Гавань</p>", encoding="utf-8")
     code = f"from ccrawl.cli.convert import command; command({str(page)!r}, extractor='raw')"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, env={"LC_ALL": "C", "PYTHONUTF8": "0"}, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, env={"LC_ALL": "C", "PYTHONUTF8": "0"}, check=True
+    )
     assert result.stdout.decode() == "Гавань\n"

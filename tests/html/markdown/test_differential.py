@@ -1,7 +1,8 @@
-"""On plain constructs the Markdown equals markdownify's, normalised; where it deliberately does not, the reason is here.
+"""On plain constructs the Markdown equals markdownify's, normalised; where it deliberately does not, the
+reason is here.
 
-Normalised: markdownify's underlining and blank lines at the ends are configured away or stripped, runs of blank lines are one,
-spaces at the ends of lines go, and the padding of tables is one space.
+Normalised: markdownify's underlining and blank lines at the ends are configured away or stripped, runs of
+blank lines are one, spaces at the ends of lines go, and the padding of tables is one space.
 """
 
 from __future__ import annotations
@@ -73,7 +74,9 @@ def ours(html: str) -> str:
 
 
 def theirs(html: str) -> str:
-    text = markdownify(html, heading_style="atx", bullets="-", newline_style="backslash", code_language_callback=_language)
+    text = markdownify(
+        html, heading_style="atx", bullets="-", newline_style="backslash", code_language_callback=_language
+    )
     lines = [re.sub(r" +\|", " |", line.rstrip()) for line in text.split("\n")]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 

@@ -65,7 +65,19 @@ def test_a_destination_reads_back(href: str, destination: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "href", ["", "#", "#part", "javascript:void(0)", " JavaScript:x", "java&#10;script:x", "data:text/html,x", "file:///x", "http://[x", "blob:x"]
+    "href",
+    [
+        "",
+        "#",
+        "#part",
+        "javascript:void(0)",
+        " JavaScript:x",
+        "java&#10;script:x",
+        "data:text/html,x",
+        "file:///x",
+        "http://[x",
+        "blob:x",
+    ],
 )
 def test_a_link_that_leads_nowhere_is_its_text(href: str) -> None:
     assert markdown(f'<p>a <a href="{href}">b</a> c</p>') == "a b c"
@@ -97,7 +109,11 @@ def test_links_can_be_dropped_or_listed_at_the_end() -> None:
     assert markdown(html, links="drop") == "a b c"
     listed = markdown(html, links="reference")
     assert listed == "[a][1] [b][2] [c][1]\n\n[1]: http://t.example/x\n[2]: http://t.example/y"
-    assert links(listed) == [("a", "http://t.example/x"), ("b", "http://t.example/y"), ("c", "http://t.example/x")]
+    assert links(listed) == [
+        ("a", "http://t.example/x"),
+        ("b", "http://t.example/y"),
+        ("c", "http://t.example/x"),
+    ]
 
 
 def test_images_can_be_text_or_dropped() -> None:
@@ -114,7 +130,9 @@ def test_an_alternative_text_reads_back() -> None:
 
 def test_image_bytes_are_never_part_of_the_text() -> None:
     data = "data:image/png;base64," + "iVBO" * 1000
-    found = markdown(f'<p><img src="{data}"><img src="{data}" alt="x"><img srcset="{data} 2x" data-src="/r.png" alt="r"></p>')
+    found = markdown(
+        f'<p><img src="{data}"><img src="{data}" alt="x"><img srcset="{data} 2x" data-src="/r.png" alt="r"></p>'
+    )
     assert "base64" not in found
     assert images(found) == [("r", "http://t.example/r.png")]
 
@@ -140,7 +158,10 @@ def test_literal_text_is_read_back_as_text(text: str) -> None:
         (f"<p>{escaped}<br>{escaped}</p>", [("p", [(f"{text}\n{text}", frozenset(), None)])]),
         (f"<h2>{escaped}</h2>", [("h", 2, [(text, frozenset(), None)])]),
         (f"<ul><li>{escaped}</ul>", [("list", False, 1, [[("p", [(text, frozenset(), None)])]])]),
-        (f"<p>a <b>{escaped}</b></p>", [("p", [("a ", frozenset(), None), (text, frozenset(["strong"]), None)])]),
+        (
+            f"<p>a <b>{escaped}</b></p>",
+            [("p", [("a ", frozenset(), None), (text, frozenset(["strong"]), None)])],
+        ),
     ):
         spaces = [block for block in blocks if " " in text and "<b>" in html]
         if not spaces:
@@ -148,10 +169,33 @@ def test_literal_text_is_read_back_as_text(text: str) -> None:
 
 
 def test_a_table_in_literal_text_is_no_table() -> None:
-    assert [block[0] for block in of_markdown(markdown("<p>| a | b |<br>|---|---|<br>| 1 | 2 |</p><p>a | b<br>--|--</p>"))] == ["p", "p"]
+    assert [
+        block[0]
+        for block in of_markdown(markdown("<p>| a | b |<br>|---|---|<br>| 1 | 2 |</p><p>a | b<br>--|--</p>"))
+    ] == ["p", "p"]
 
 
-@pytest.mark.parametrize("text", ["snake_case_name", "2 * 3", "a < b", "AT&T", "[1]", "50%", "C#", "#tag", "-1", "a - b", "x = y", "a|b", "$5", "(a)", "e.g.", "a~b c"[:1]])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "snake_case_name",
+        "2 * 3",
+        "a < b",
+        "AT&T",
+        "[1]",
+        "50%",
+        "C#",
+        "#tag",
+        "-1",
+        "a - b",
+        "x = y",
+        "a|b",
+        "$5",
+        "(a)",
+        "e.g.",
+        "a~b c"[:1],
+    ],
+)
 def test_what_is_read_as_text_anyway_has_no_backslash(text: str) -> None:
     assert markdown(f"<p>{text.replace('&', '&amp;').replace('<', '&lt;')} is text</p>") == f"{text} is text"
 
@@ -162,13 +206,20 @@ def test_numbers_of_items_stay_within_what_a_list_can_have() -> None:
 
 
 def test_a_list_that_starts_late_is_no_part_of_the_line_before() -> None:
-    assert of_markdown(markdown('<ul><li>a<ol start="3"><li>b</ol></ul>'))[0][3][0][1][:3] == ("list", True, 3)
+    assert of_markdown(markdown('<ul><li>a<ol start="3"><li>b</ol></ul>'))[0][3][0][1][:3] == (
+        "list",
+        True,
+        3,
+    )
 
 
 def test_spans_are_bounded() -> None:
     huge = '<table><tr><td colspan="1000000">a</td><td rowspan="1000000">b</td></tr><tr><td colspan="0">c</td></tr></table>'
     assert len(markdown(huge)) < 200
-    assert [[cell and cell[0][0] for cell in row] for row in of_markdown(markdown(huge))[0][1]][1:] == [["a", [], "b"], ["c", [], []]]
+    assert [[cell and cell[0][0] for cell in row] for row in of_markdown(markdown(huge))[0][1]][1:] == [
+        ["a", [], "b"],
+        ["c", [], []],
+    ]
 
 
 def test_formulas_are_written_once() -> None:
@@ -186,18 +237,33 @@ def test_formulas_are_written_once() -> None:
 
 
 def test_text_of_any_source_is_free_of_control_characters() -> None:
-    assert markdown("<p>a\x01\x03\x0e\x1b[0m&#xFFFF;&#1;</p><pre>b\x02\uffffc</pre>") == "a[0m\n\n```\nbc\n```"
+    assert (
+        markdown("<p>a\x01\x03\x0e\x1b[0m&#xFFFF;&#1;</p><pre>b\x02\uffffc</pre>") == "a[0m\n\n```\nbc\n```"
+    )
 
 
 def test_hidden_attributes_and_styles_hide() -> None:
-    for attribute in ("hidden", 'style="display:none"', 'style="color:red; DISPLAY : none"', 'style="visibility: hidden"'):
+    for attribute in (
+        "hidden",
+        'style="display:none"',
+        'style="color:red; DISPLAY : none"',
+        'style="visibility: hidden"',
+    ):
         assert markdown(f"<p>a<span {attribute}>b</span></p>") == "a"
-    for attribute in ('hidden="until-found"', 'style="display:block"', 'style="--display:none"', 'aria-hidden="true"'):
+    for attribute in (
+        'hidden="until-found"',
+        'style="display:block"',
+        'style="--display:none"',
+        'aria-hidden="true"',
+    ):
         assert markdown(f"<p>a<span {attribute}>b</span></p>") == "ab"
 
 
 def test_words_are_neither_glued_nor_split() -> None:
-    assert markdown("<p><b>two</b><span>\n</span><span>words</span> one<i>word</i></p>") == "**two** words one*word*"
+    assert (
+        markdown("<p><b>two</b><span>\n</span><span>words</span> one<i>word</i></p>")
+        == "**two** words one*word*"
+    )
     assert markdown("<p>a <span> </span> b</p><p>&nbsp;</p><p>c<wbr>d</p>") == "a b\n\ncd"
 
 

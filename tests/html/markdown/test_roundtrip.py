@@ -19,18 +19,72 @@ EXAMPLES = int(os.environ.get("CCRAWL_EXAMPLES", "250"))
 
 pytestmark = pytest.mark.timeout(3600)
 thorough = settings(
-    max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 
-_WORDS = ["a", "b", "word", "x1", "12", "1", "中文", "日", "é", "”", "“", "。", "€", "http", "br", "amp", "3", "_x", "x_y"]
-_SPECIAL = list("\\`*_{}[]()#+-.!<>&|~$:;=\"'/^@") + ["**", "***", "__", "~~", "``", "```", "](", "![", "&amp;", "<b>", "</", "<!--", "1.", "2)", "- ", "# ", "> ", "---", "===", "[ ] ", "[x]: ", "http://x.example/a_b", "\\(", "|-"]
-texts = st.lists(st.sampled_from([*_WORDS, *_SPECIAL, " ", " ", " ", "\n", "  "]), min_size=1, max_size=5).map("".join)
+_WORDS = [
+    "a",
+    "b",
+    "word",
+    "x1",
+    "12",
+    "1",
+    "中文",
+    "日",
+    "é",
+    "”",
+    "“",
+    "。",
+    "€",
+    "http",
+    "br",
+    "amp",
+    "3",
+    "_x",
+    "x_y",
+]
+_SPECIAL = [
+    *"\\`*_{}[]()#+-.!<>&|~$:;=\"'/^@",
+    "**",
+    "***",
+    "__",
+    "~~",
+    "``",
+    "```",
+    "](",
+    "![",
+    "&amp;",
+    "<b>",
+    "</",
+    "<!--",
+    "1.",
+    "2)",
+    "- ",
+    "# ",
+    "> ",
+    "---",
+    "===",
+    "[ ] ",
+    "[x]: ",
+    "http://x.example/a_b",
+    "\\(",
+    "|-",
+]
+texts = st.lists(
+    st.sampled_from([*_WORDS, *_SPECIAL, " ", " ", " ", "\n", "  "]), min_size=1, max_size=5
+).map("".join)
 texts = texts.filter(lambda text: "\\(" not in text and "\\[" not in text)  # formulas are not literal text
-hrefs = st.sampled_from(["http://t.example/a", "http://t.example/b(c)", "http://t.example/?q=1&x=2", "mailto:a@t.example"])
+hrefs = st.sampled_from(
+    ["http://t.example/a", "http://t.example/b(c)", "http://t.example/?q=1&x=2", "mailto:a@t.example"]
+)
 sources = st.sampled_from(["http://t.example/i.png", "http://t.example/_j_.png"])
 
 
-def element(tag: str, children: st.SearchStrategy[Any], **attributes: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+def element(
+    tag: str, children: st.SearchStrategy[Any], **attributes: st.SearchStrategy[Any]
+) -> st.SearchStrategy[Any]:
     return st.tuples(st.just(tag), st.fixed_dictionaries(attributes), children)
 
 
@@ -64,7 +118,9 @@ def blocks(depth: int = 3) -> st.SearchStrategy[Any]:
     options = [paragraphs, paragraphs, headings, codeblocks, st.just(("hr", {}, [])), tables]
     if depth:
         inner = st.lists(blocks(depth - 1), max_size=3)
-        item = element("li", st.one_of(phrases, inner, st.tuples(phrases, inner).map(lambda parts: parts[0] + parts[1])))
+        item = element(
+            "li", st.one_of(phrases, inner, st.tuples(phrases, inner).map(lambda parts: parts[0] + parts[1]))
+        )
         options += [
             element("div", inner),
             element("blockquote", inner),
