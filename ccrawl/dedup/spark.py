@@ -14,6 +14,8 @@ is made by the code that makes it on one machine, from the rows that are in clus
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -111,6 +113,8 @@ def _session(master: str | None) -> Any:
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise UsageError('--runner spark needs PySpark: pip install "ccrawl[spark]"') from error
+    if master is not None and master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers here need the same packages
     builder = SparkSession.builder.appName("ccrawl dedup").config("spark.ui.showConsoleProgress", "false")
     return (builder.master(master) if master else builder).getOrCreate()
 
