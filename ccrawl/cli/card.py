@@ -127,7 +127,7 @@ def command(
         bool, typer.Option("--json", help="Print the card's numbers as JSON.", rich_help_panel=_OUT)
     ] = False,
 ) -> None:
-    """Write a dataset's README.md for a hub: every number in it is read from the dataset's files.
+    """Write a dataset's README.md: every number in it is read from the files.
 
     What you write between its keep lines stays when the card is made again.
 

@@ -25,10 +25,11 @@ def command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> int:
-    """Join datasets that several machines made into one. The datasets are only read.
+    """Join datasets that several machines made into a new one.
 
-    They must be of one version and of the same options; a shard that two of them hold must have the same
-    bytes. Nothing is written over. The same command again finishes a merge that was stopped.
+    They must be of one version and of the same options; a shard that two of
+    them hold must have the same bytes. They are only read, and nothing is
+    written over. The same command again finishes a merge that was stopped.
 
     [dim]Example: ccrawl merge machine-1/out machine-2/out --out dataset[/dim]
     """

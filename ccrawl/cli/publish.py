@@ -34,12 +34,12 @@ def command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Publish a dataset on a hub: shards in batches, what is there already not again, the card last.
+    """Publish a dataset on a hub: shards in batches, each file once, the card last.
 
-    The access token is the one of huggingface_hub: HF_TOKEN, or that of `hf auth login`. The same command
-    again goes on where it was stopped.
+    The access token is the one of huggingface_hub: HF_TOKEN, or that of
+    `hf auth login`. The same command again goes on where it was stopped.
 
-    [dim]Example: ccrawl card dataset --repo org/name && ccrawl publish dataset --repo org/name[/dim]
+    [dim]Example: ccrawl publish dataset --repo org/name --dry-run[/dim]
     """
     report = publish(
         directory,

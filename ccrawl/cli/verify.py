@@ -56,8 +56,9 @@ def command(
         bool, typer.Option("--quiet", "-q", help="No progress, only the result.", rich_help_panel=_RUN)
     ] = False,
 ) -> int:
-    """Check a dataset: files against the manifest, rows against their own laws, archives against the rows.
+    """Check a dataset: its files, its rows, and the archives behind them.
 
+    Files are held against the manifest, rows against their own laws.
     Exits with 3 when something is wrong, after a list of what.
 
     [dim]Example: ccrawl verify dataset --source 'crawl/*.warc.gz' --repair[/dim]

@@ -356,7 +356,8 @@ def test_what_a_person_wrote_between_the_lines_stays(dataset: Path) -> None:
     assert "My own words, `{{ load }}` and all.\n\n- one\n<!-- /ccrawl:keep -->" in again
     assert "Changed outside" not in again
     values = head(path)
-    assert values["license"] == "odc-by"  # once: theirs, not ours beside it
+    assert values["license"] == "odc-by"
+    assert again.count("\nlicense:") == 1  # theirs, not ours beside it
     assert "license_name" in values
     assert values["extra_gated_prompt"] == "Please ask."
     assert card(dataset).path.read_text() == again

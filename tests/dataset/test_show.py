@@ -45,7 +45,8 @@ def test_a_row_is_found_by_url_id_and_number(dataset: Path) -> None:
     assert find_rows(file, row=0)[0].row == ALL[4]
 
 
-def test_rows_of_every_row_group_are_found(tmp_path: Path) -> None:
+def test_rows_of_every_row_group_and_batch_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ccrawl.dataset.rows._BATCH_ROWS", 5)
     pages = [datasets.row(number, markdown="x" * 1000 + f"{number}\n") for number in range(50)]
     out = datasets.write(tmp_path, {"a": pages})
     (file,) = out.rglob("*.parquet")

@@ -60,6 +60,7 @@ def change_row(dataset: Path, number: int, **changed: Any) -> None:
         ({"extractor": "raw@1"}, "provenance"),
         ({"warc_filename": "b.warc.gz"}, "provenance"),
         ({"warc_record_offset": 0}, "order"),
+        ({"warc_record_offset": 1000}, "order"),  # the offset of the row before: one record, twice
         ({"payload_digest": None}, "null"),
     ],
 )
