@@ -83,7 +83,10 @@ def _recognised(window: Window, source: Source) -> tuple[Format, Members]:
     """Format and members of a file, by its first bytes, or by its name where those are damaged."""
     start = window.read_at(0, 64).lstrip(b"\0")
     by_bytes, by_name = codec_of(start, window), codec_named(source.name, window)
-    for codec in dict.fromkeys([by_bytes, by_name, None]):
+    candidates = [by_bytes, by_name, None]
+    if by_bytes is None and sniff_format(window.read_at(0, 4096).lstrip(b"\r\n")) is not None:
+        candidates = [None, by_name]
+    for codec in dict.fromkeys(candidates):
         format = _format_of(_members(window, codec), source)
         if format is not None:
             return format, _members(window, codec)
@@ -100,9 +103,7 @@ def sniff_format(start: bytes) -> Format | None:
     other = ARC.find(start, 0)
     if at >= 0 and (other < 0 or at < other):
         return WARC
-    if other >= 0:
-        return ARC
-    return WARC if WARC.starts(start, 0) else ARC if start.startswith(b"filedesc:") else None
+    return ARC if other >= 0 else None
 
 
 def _format_of(members: Members, source: Source) -> Format | None:
