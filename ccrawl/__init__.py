@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ccrawl.archives import Capture, CaptureOptions, Source, Tally
-    from ccrawl.html.extractors import ExtractOptions
+    from ccrawl.html.options import ExtractOptions
     from ccrawl.run.events import Listener
     from ccrawl.run.export import ExportReport
     from ccrawl.run.options import ExportOptions
@@ -29,13 +29,12 @@ __all__ = ["__version__", "export", "markdown", "read_captures", "simhash"]
 
 
 def export(
-    sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str] | Source],
     out: str | os.PathLike[str],
     *,
     options: ExportOptions | None = None,
     workers: int | None = None,
     overwrite: bool = False,
-    strict: bool = False,
     dedup_index: str | None = None,
     commit: bool = True,
     duplicates: str | os.PathLike[str] | None = None,
@@ -43,9 +42,10 @@ def export(
 ) -> ExportReport:
     """Turn web archives into a Markdown dataset in the folder `out`.
 
-    `sources` are paths, folders or globs; each file found is a shard, numbered in sorted order. `workers`
-    processes (default: the cores this process may use) convert; the bytes written do not depend on their
-    number. What an earlier run has finished is left alone, unless `overwrite`.
+    `sources` are paths, folders, globs or URLs; each file found is a shard, numbered in sorted order. They
+    may also be Source objects, as `archives.crawl_sources` and `archives.location_sources` make them.
+    `workers` processes (default: the cores this process may use) convert; the bytes written do not depend on
+    their number. What an earlier run has finished is left alone, unless `overwrite`.
 
     `dedup_index` is a folder or a redis:// URL: what runs committed there have captured is dropped, and this
     run is committed when all its shards are done, unless not `commit`. `duplicates` is a Parquet file to
@@ -55,9 +55,9 @@ def export(
     under `if __name__ == "__main__":`.
 
     Raises UsageError (the call, a source that is not there) and OutputError (the folder, the disk). Shards
-    and pages that failed are in the report; with `strict` the first failed shard raises.
+    and pages that failed are in the report; with `options.strict` the first failure raises.
     """
-    from ccrawl.archives import find_sources
+    from ccrawl.archives import Source, find_sources
     from ccrawl.dataset.layout import check_crawl_id
     from ccrawl.html.extractors import get_extractor
     from ccrawl.run.events import ignore
@@ -67,14 +67,15 @@ def export(
     options = options or ExportOptions()
     check_crawl_id(options.crawl)
     get_extractor(options.extractor)
-    paths = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    paths = [os.fspath(source) for source in given if not isinstance(source, Source)]
+    found = [source for source in given if isinstance(source, Source)]
     return run_export(
-        find_sources([os.fspath(path) for path in paths]),
+        found + (find_sources(paths) if paths or not found else []),
         Path(out),
         options,
         workers=workers or _cores(),
         overwrite=overwrite,
-        strict=strict,
         index=dedup_index,
         commit=commit,
         duplicates=Path(duplicates) if duplicates is not None else None,

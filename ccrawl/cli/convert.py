@@ -78,8 +78,8 @@ def command(
 
     [dim]Example: ccrawl convert page.html --base-url https://example.org/[/dim]
     """
-    from ccrawl.html.extractors import ExtractOptions
     from ccrawl.html.markdown import RenderOptions
+    from ccrawl.html.options import ExtractOptions
 
     fetched = read_page(page)
     url = base_url or fetched.url

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 import ccrawl
+from ccrawl.archives import BASE_URL, Source, crawl_sources, find_sources, location_sources
+from ccrawl.archives.locations import DEFAULT_GAP, DEFAULT_MAX_SPAN, DEFAULT_PART_SIZE
 from ccrawl.cli import progress, summary
 from ccrawl.cli.units import binary_size, parse_size
 from ccrawl.errors import UsageError
+from ccrawl.html.markdown.options import RenderOptions
+from ccrawl.html.options import ExtractOptions
 from ccrawl.run.options import ExportOptions
 
 _DEFAULTS = ExportOptions()
@@ -20,9 +26,10 @@ _READ, _KEEP, _CONVERT, _RUN = "What to read", "What to keep", "How to convert",
 
 def command(
     sources: Annotated[
-        list[str],
-        typer.Argument(metavar="SOURCE...", help="WARC files, folders or globs.", show_default=False),
-    ],
+        list[str] | None,
+        typer.Argument(metavar="SOURCE", help="Archives: files, folders, globs or URLs.", show_default=False),
+    ] = None,
+    *,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="The dataset's folder.", show_default=False)
     ],
@@ -32,19 +39,68 @@ def command(
             metavar="ID", help="The crawl's name: files go to DIR/data/crawl=ID.", rich_help_panel=_READ
         ),
     ] = _DEFAULTS.crawl,
+    shards: Annotated[
+        str | None,
+        typer.Option(
+            metavar="0-9,20|all",
+            help="Read these shards of --crawl.",
+            rich_help_panel=_READ,
+            show_default=False,
+        ),
+    ] = None,
+    locations: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|-",
+            help="Read single records: JSON lines of filename, offset, length.",
+            rich_help_panel=_READ,
+            show_default=False,
+        ),
+    ] = None,
+    base_url: Annotated[
+        str,
+        typer.Option(
+            metavar="URL", help="Where --shards and --locations are: a URL or folder.", rich_help_panel=_READ
+        ),
+    ] = BASE_URL,
+    gap: Annotated[
+        str, typer.Option(metavar="SIZE", help="Fetch over gaps between locations.", rich_help_panel=_READ)
+    ] = binary_size(DEFAULT_GAP),
+    max_span: Annotated[
+        str, typer.Option(metavar="SIZE", help="The longest request.", rich_help_panel=_READ)
+    ] = binary_size(DEFAULT_MAX_SPAN),
+    part_size: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Locations a Parquet file.", rich_help_panel=_READ)
+    ] = DEFAULT_PART_SIZE,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Keep remote archives here.", rich_help_panel=_READ, show_default=False
+        ),
+    ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Stop after N pages of each shard.", rich_help_panel=_READ),
+        typer.Option(
+            metavar="N", min=1, help="Pages of each shard.", rich_help_panel=_READ, show_default="all"
+        ),
     ] = None,
     max_page_bytes: Annotated[
         str,
-        typer.Option(metavar="SIZE", help="Count larger pages as too large.", rich_help_panel=_READ),
+        typer.Option(metavar="SIZE", help="Larger pages are passed over.", rich_help_panel=_READ),
     ] = binary_size(_DEFAULTS.max_page_bytes),
+    resolve_revisits: Annotated[
+        bool,
+        typer.Option(
+            "--resolve-revisits",
+            help="Revisits become rows, with their originals' body.",
+            rich_help_panel=_READ,
+        ),
+    ] = False,
     dedup_digest: Annotated[
         bool,
         typer.Option(
             "--dedup-digest",
-            help="Drop byte-identical pages of a shard, before they are parsed. The first one stays.",
+            help="Drop byte-identical pages of a shard before parsing.",
             rich_help_panel=_KEEP,
         ),
     ] = False,
@@ -52,8 +108,7 @@ def command(
         str | None,
         typer.Option(
             metavar="URL",
-            help="Drop pages that runs committed to this index have, and add this run's: "
-            "a folder, or redis://host:port/db.",
+            help="Drop what earlier runs have: a folder, or redis://host.",
             rich_help_panel=_KEEP,
             show_default=False,
         ),
@@ -66,7 +121,7 @@ def command(
         bool,
         typer.Option(
             "--no-commit",
-            help="Leave the run in the index for `ccrawl index commit` or `cancel`.",
+            help="Leave the run to `ccrawl index commit`.",
             rich_help_panel=_KEEP,
         ),
     ] = False,
@@ -83,7 +138,7 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="CODE",
-            help="Keep pages in these languages only: eng or eng,deu (ISO 639-3 or 639-1). May be repeated.",
+            help="Keep these languages only: eng, or eng,deu.",
             rich_help_panel=_KEEP,
             show_default=False,
         ),
@@ -94,7 +149,7 @@ def command(
             min=0.0,
             max=1.0,
             metavar="P",
-            help="With --lang: keep only what is this sure.",
+            help="With --lang: how sure, at least.",
             rich_help_panel=_KEEP,
         ),
     ] = _DEFAULTS.min_language_confidence,
@@ -102,15 +157,26 @@ def command(
         str,
         typer.Option(
             metavar="NAME",
-            help="main: the main content. raw: the whole page. "
-            "markdownify: the main content, written by the package of that name.",
+            help="main, raw (the whole page), markdownify, or wet.",
             rich_help_panel=_CONVERT,
         ),
     ] = _DEFAULTS.extractor,
+    favor: Annotated[
+        Literal["precision", "balanced", "recall"],
+        typer.Option(help="Keep less or more where the content is unclear.", rich_help_panel=_CONVERT),
+    ] = _DEFAULTS.extract.favor,
+    links: Annotated[
+        Literal["keep", "drop", "reference"],
+        typer.Option(help="Links, their text only, or listed at the end.", rich_help_panel=_CONVERT),
+    ] = _DEFAULTS.extract.render.links,
+    images: Annotated[
+        Literal["keep", "alt", "drop"],
+        typer.Option(help="Images, their text, or nothing.", rich_help_panel=_CONVERT),
+    ] = _DEFAULTS.extract.render.images,
     page_timeout: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", min=0.1, help="Set a page aside after this long.", rich_help_panel=_CONVERT
+            metavar="S", min=0.1, help="Set a page aside after S seconds.", rich_help_panel=_CONVERT
         ),
     ] = _DEFAULTS.page_timeout,
     workers: Annotated[
@@ -132,7 +198,7 @@ def command(
         bool, typer.Option("--overwrite", help="Start again instead of going on.", rich_help_panel=_RUN)
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first shard that fails.", rich_help_panel=_RUN)
+        bool, typer.Option("--strict", help="Stop at the first damage or failure.", rich_help_panel=_RUN)
     ] = False,
     as_json: Annotated[
         bool,
@@ -157,24 +223,36 @@ def command(
         raise UsageError("--duplicates lists what --dedup-digest or --dedup-index drop; give one of them")
     options = ExportOptions(
         extractor=extractor,
+        extract=ExtractOptions(favor=favor, render=RenderOptions(links=links, images=images)),
         dedup_digest=dedup_digest,
         dedup_min_bytes=parse_size(dedup_min_bytes),
         languages=_language_codes(lang or []),
         min_language_confidence=min_lang_confidence,
         limit=limit,
         crawl=crawl,
+        resolve_revisits=resolve_revisits,
+        strict=strict,
         max_page_bytes=parse_size(max_page_bytes),
         page_timeout=page_timeout,
         worker_memory=parse_size(worker_memory),
     )
+    given: Sequence[str | Source] = sources or []
+    if [bool(sources), shards is not None, locations is not None].count(True) != 1:
+        raise UsageError("say what to read: SOURCE..., or --crawl ID --shards 0-9, or --locations FILE")
+    if shards is not None:
+        kind = "wet" if extractor == "wet" else "warc"
+        given = crawl_sources(crawl, shards, kind=kind, base_url=base_url, cache=str(cache or ""))
+    elif locations is not None:
+        given = _located(locations, base_url, parse_size(gap), parse_size(max_span), part_size, cache)
+    elif sources and cache is not None:
+        given = find_sources(sources, cache=str(cache))
     with progress.listener(as_json=as_json, quiet=quiet) as listener:
         report = ccrawl.export(
-            sources,
+            given,
             out,
             options=options,
             workers=workers,
             overwrite=overwrite,
-            strict=strict,
             dedup_index=dedup_index,
             commit=not no_commit,
             duplicates=duplicates,
@@ -185,6 +263,24 @@ def command(
     else:
         print(summary.as_text(report))
     return 0 if report.complete else 3
+
+
+def _located(
+    path: str, base_url: str, gap: int, max_span: int, part_size: int, cache: Path | None
+) -> list[Source]:
+    """The records that a file of locations, or stdin, names."""
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UsageError(f"--locations {path}: {error.strerror}") from error
+    return location_sources(
+        text.splitlines(),
+        base_url=base_url,
+        gap=gap,
+        max_span=max_span,
+        part_size=part_size,
+        cache=str(cache or ""),
+    )
 
 
 def _language_codes(values: list[str]) -> tuple[str, ...]:

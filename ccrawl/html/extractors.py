@@ -6,16 +6,20 @@ differently, so that rows of one dataset can be told apart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser
 
 from ccrawl.errors import PageError, UsageError
-from ccrawl.html.content import Favor, main_content
+from ccrawl.html.content import main_content
 from ccrawl.html.decode import decode
-from ccrawl.html.markdown import RenderOptions, render
+from ccrawl.html.markdown import render
+from ccrawl.html.options import ExtractOptions
 from ccrawl.html.tree import parse
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +31,26 @@ class Extracted:
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractOptions:
-    """Where users differ; the defaults are what the benchmarks measure."""
+class DecodedPage:
+    """A page as an extractor gets it: valid UTF-8, the URL to resolve links against, its kind of HTML."""
 
-    favor: Favor = "balanced"
-    render: RenderOptions = field(default_factory=RenderOptions)
+    utf8: bytes
+    url: str | None
+    xhtml: bool = False
+
+    def tree(self) -> LexborHTMLParser:
+        """The page parsed, afresh at each call: extractors prune it."""
+        return parse(self.utf8, xhtml=self.xhtml)
 
 
 @dataclass(frozen=True, slots=True)
 class Extractor:
-    """A named, versioned function from a parsed page to Markdown."""
+    """A named, versioned function from a decoded page to Markdown."""
 
     name: str
     version: str
-    extract: Callable[[LexborHTMLParser, str | None, ExtractOptions], Extracted]
+    extract: Callable[[DecodedPage, ExtractOptions], Extracted]
+    reads_text: bool = False  # it takes the text of WET files, not HTML
 
     @property
     def label(self) -> str:
@@ -48,24 +58,25 @@ class Extractor:
         return f"{self.name}@{self.version}"
 
 
-def _main(tree: LexborHTMLParser, url: str | None, options: ExtractOptions) -> Extracted:
-    content = main_content(tree, url, favor=options.favor)
+def _main(page: DecodedPage, options: ExtractOptions) -> Extracted:
+    content = main_content(page.tree(), page.url, favor=options.favor)
     if content.markdown is not None:
         return Extracted(content.markdown, content.title)
-    return Extracted(render(content.node, url, options.render), content.title)
+    return Extracted(render(content.node, page.url, options.render), content.title)
 
 
-def _raw(tree: LexborHTMLParser, url: str | None, options: ExtractOptions) -> Extracted:
+def _raw(page: DecodedPage, options: ExtractOptions) -> Extracted:
+    tree = page.tree()
     element = tree.css_first("head title")
     title = " ".join(element.text().split()) if element is not None else ""
     root = tree.root
-    return Extracted(render(root, url, options.render) if root is not None else "", title)
+    return Extracted(render(root, page.url, options.render) if root is not None else "", title)
 
 
-def _markdownify(tree: LexborHTMLParser, url: str | None, options: ExtractOptions) -> Extracted:
+def _markdownify(page: DecodedPage, options: ExtractOptions) -> Extracted:
     import markdownify
 
-    content = main_content(tree, url, favor=options.favor)
+    content = main_content(page.tree(), page.url, favor=options.favor)
     if content.markdown is not None:
         return Extracted(content.markdown, content.title)
     try:
@@ -77,12 +88,19 @@ def _markdownify(tree: LexborHTMLParser, url: str | None, options: ExtractOption
     return Extracted(markdown.strip(), content.title)
 
 
+def _wet(page: DecodedPage, _options: ExtractOptions) -> Extracted:
+    """The text as Common Crawl extracted it: passed through, lines and all, without control characters."""
+    lines = _CONTROL.sub("", page.utf8.decode().replace("\r\n", "\n")).split("\n")
+    return Extracted("\n".join(line.rstrip() for line in lines).strip("\n"), "")
+
+
 EXTRACTORS = {
     extractor.name: extractor
     for extractor in (
         Extractor("main", "1", _main),
         Extractor("raw", "1", _raw),
         Extractor("markdownify", "1", _markdownify),
+        Extractor("wet", "1", _wet, reads_text=True),
     )
 }
 
@@ -112,4 +130,4 @@ def extract(
     chosen = get_extractor(extractor)
     decoded = decode(html, content_type)
     xhtml = content_type is not None and content_type.lstrip().lower().startswith("application/xhtml+xml")
-    return chosen.extract(parse(decoded.utf8, xhtml=xhtml), url, options or ExtractOptions())
+    return chosen.extract(DecodedPage(decoded.utf8, url, xhtml), options or ExtractOptions())

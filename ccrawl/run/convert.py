@@ -11,7 +11,7 @@ from ccrawl.dataset.schema import Row
 from ccrawl.errors import PageError
 from ccrawl.html.extractors import extract, get_extractor
 from ccrawl.run.options import ExportOptions
-from ccrawl.text.language import detect
+from ccrawl.text.language import Language, detect
 from ccrawl.text.simhash import simhash
 
 EMPTY = "empty"
@@ -59,11 +59,17 @@ def convert(page: Page, options: ExportOptions) -> Outcome:
 def _convert(page: Page, options: ExportOptions) -> Outcome:
     capture = page.capture
     payload = capture.payload(options.max_page_bytes)
-    extracted = extract(payload, capture.url, content_type=capture.content_type, extractor=options.extractor)
+    extracted = extract(
+        payload,
+        capture.url,
+        content_type=capture.content_type,
+        extractor=options.extractor,
+        options=options.extract,
+    )
     markdown = extracted.markdown
     if not markdown:
         return Outcome(page.number, None, EMPTY)
-    language = detect(markdown)
+    language = _language(capture, markdown)
     if options.languages and (
         language.code not in options.languages or language.confidence < options.min_language_confidence
     ):
@@ -88,6 +94,15 @@ def _convert(page: Page, options: ExportOptions) -> Outcome:
         warc_record_offset=capture.offset,
     )
     return Outcome(page.number, row)
+
+
+def _language(capture: Capture, markdown: str) -> Language:
+    """The detected language. A WET record's own word for it holds where it has one, as sure as we agree."""
+    detected = detect(markdown)
+    named = capture.language.partition(",")[0].strip().lower()
+    if capture.record_type != "conversion" or not named or named == detected.code:
+        return detected
+    return Language(named, 0.0)
 
 
 def doc_id(url: str) -> str:

@@ -71,19 +71,18 @@ def run_export(
     *,
     workers: int,
     overwrite: bool = False,
-    strict: bool = False,
     index: str | None = None,
     commit: bool = True,
     duplicates: Path | None = None,
     listener: Listener = ignore,
 ) -> ExportReport:
-    """Export `sources` (numbered as they come) into `directory`.
+    """Export `sources` into `directory`. Each has its crawl's number, or else its place in the list.
 
     `index` is the location of a dedupe index; the run is committed there when all shards are done, unless not
     `commit`. `duplicates` is a Parquet file for the list of what was dropped.
 
     Raises UsageError and OutputError before any work is done, OutputError when the disk fails, and, with
-    `strict`, the first failed shard's error. Other failures are in the report.
+    `options.strict`, the first failed shard's error. Other failures are in the report.
     """
     started = time.monotonic()
     options = replace(options, dedup_index=index is not None)
@@ -93,23 +92,24 @@ def run_export(
         _opened(index) as opened,
     ):
         remove_leftovers(directory)
-        fingerprints = {number: fingerprint(source) for number, source in enumerate(sources)}
+        numbered = _numbered(sources)
+        fingerprints = {number: fingerprint(source) for number, source in numbered.items()}
         index_run = IndexRun.join(opened, index, directory, overwrite=overwrite) if opened and index else None
         done = [
             number
-            for number, source in enumerate(sources)
+            for number, source in numbered.items()
             if ledger.is_done(number, source.name, fingerprints[number])
             and (index_run is None or index_run.has_files(number))
             and (not listing or duplicates_file(directory, number).exists())
         ]
-        left = sorted(set(range(len(sources))) - set(done))
+        left = sorted(set(numbered) - set(done))
         for number in left:
             ledger.shards.pop(number, None)
         use = index_run.begin(left, options.crawl, len(sources)) if index_run else None
         tasks = [
             ShardTask(
                 number,
-                sources[number],
+                numbered[number],
                 directory / shard_file(options.crawl, number),
                 options,
                 index=use,
@@ -117,7 +117,8 @@ def run_export(
             )
             for number in left
         ]
-        _refuse_strangers(ledger, len(sources))
+        if all(source.number is None for source in sources):
+            _refuse_strangers(ledger, len(sources))
         failures = FailureLog(directory, keep=ledger.shards)
         sizes = [task.source.size for task in tasks]
         listener(
@@ -128,7 +129,7 @@ def run_export(
                 workers=workers,
             )
         )
-        run = _Run(ledger, failures, fingerprints, workers, strict, listener)
+        run = _Run(ledger, failures, fingerprints, workers, options.strict, listener)
         try:
             run.export(tasks)
         finally:
@@ -168,6 +169,11 @@ def _finish(index_run: IndexRun, ledger: Ledger, commit: bool) -> IndexReport | 
     if ledger.failed:
         return index_run.unfinished()
     return index_run.finish(ledger.shards, commit=commit)
+
+
+def _numbered(sources: Sequence[Source]) -> dict[int, Source]:
+    """The sources by shard number. A crawl's shards have theirs, so a dataset may get more of them later."""
+    return {place if source.number is None else source.number: source for place, source in enumerate(sources)}
 
 
 def _refuse_strangers(ledger: Ledger, shards: int) -> None:

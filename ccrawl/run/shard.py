@@ -72,7 +72,13 @@ def export_shard(task: ShardTask, board: Board) -> ShardReport:
     tally = Tally()
     captures = read_captures(
         task.source,
-        options=CaptureOptions(max_page_bytes=options.max_page_bytes, limit=options.limit),
+        options=CaptureOptions(
+            max_page_bytes=options.max_page_bytes,
+            limit=options.limit,
+            conversions=get_extractor(options.extractor).reads_text,
+            resolve_revisits=options.resolve_revisits,
+            strict=options.strict,
+        ),
         tally=tally,
     )
     duplicates = filter_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
@@ -93,7 +94,6 @@ def test_a_row_says_where_it_came_from(tmp_path: Path) -> None:
     records = [warcs.response(number) for number in range(3)]
     source = warcs.write(tmp_path / "a.warc.gz", records)
     export(source, "--out", tmp_path / "out")
-    import gzip
 
     data = source.read_bytes()
     for number, row in enumerate(rows(tmp_path / "out")):
@@ -250,7 +250,8 @@ import ccrawl
 from ccrawl.html import extractors
 from ccrawl.run.options import ExportOptions
 
-def hostile(tree, url, options):
+def hostile(page, options):
+    url = page.url
     if url.endswith("/abort"):
         os.abort()
     if url.endswith("/sleep"):
@@ -269,7 +270,7 @@ def hostile(tree, url, options):
         os.kill(os.getpid(), 9)
     if url.endswith("/raise"):
         raise ValueError("no luck")
-    return extractors.EXTRACTORS["raw"].extract(tree, url, options)
+    return extractors.EXTRACTORS["raw"].extract(page, options)
 
 extractors.EXTRACTORS["hostile"] = extractors.Extractor("hostile", "1", hostile)
 
@@ -414,3 +415,60 @@ def test_a_full_disk_is_a_clear_error_and_leaves_no_half_file(tmp_path: Path) ->
         assert not [path for path in small.rglob("*") if path.suffix in (".parquet", ".tmp")]
     finally:
         subprocess.run(["umount", str(small)], check=True)
+
+
+def test_shards_of_a_crawl_are_read_from_a_mirror_and_keep_their_numbers(tmp_path: Path) -> None:
+    mirror = tmp_path / "mirror"
+    names = [f"crawl-data/CC-MAIN-2025-08/segments/1/warc/{i}.warc.gz" for i in range(4)]
+    for i, name in enumerate(names):
+        warcs.write(mirror / name, [warcs.response(10 * i)])
+    (mirror / "crawl-data/CC-MAIN-2025-08/warc.paths.gz").write_bytes(
+        gzip.compress("\n".join(names).encode())
+    )
+    asked = ["--crawl", "CC-MAIN-2025-08", "--base-url", mirror, "--out", tmp_path / "out"]
+    export("--shards", "1,3", *asked)
+    assert [row["warc_filename"] for row in rows(tmp_path / "out")] == [names[1], names[3]]
+    files = sorted(str(file.relative_to(tmp_path / "out")) for file in (tmp_path / "out").rglob("*.parquet"))
+    assert files == [f"data/crawl=CC-MAIN-2025-08/{number:06d}.parquet" for number in (1, 3)]
+    assert export("--shards", "0-1", *asked)["counts"]["rows"] == 3  # the dataset grows
+    beyond = ccrawl("export", "--shards", "4", *asked)
+    assert beyond.returncode == 2
+    assert "there is no shard 4" in beyond.stderr
+
+
+def test_single_records_are_read_by_their_location(tmp_path: Path) -> None:
+    source = warcs.write(tmp_path / "a.warc.gz", [warcs.response(number) for number in range(5)])
+    offsets = [row["warc_record_offset"] for row in exported_rows(tmp_path / "whole", source)]
+    ends = [*offsets[1:], source.stat().st_size]
+    lines = [
+        json.dumps(
+            {"filename": "a.warc.gz", "offset": offsets[i], "length": ends[i] - offsets[i], "url": "x"}
+        )
+        for i in (3, 1)
+    ]
+    (tmp_path / "locations.jsonl").write_text("\n".join(lines))
+    out = tmp_path / "out"
+    export("--locations", tmp_path / "locations.jsonl", "--base-url", tmp_path, "--out", out)
+    assert [row["warc_record_offset"] for row in rows(out)] == [offsets[1], offsets[3]]
+
+
+def test_wet_text_is_passed_through_with_its_language(tmp_path: Path) -> None:
+    text = "First paragraph of the text.\n\nSecond paragraph, after an empty line: * not a list.\n"
+    record = warcs.record(text.encode(), kind="conversion").replace(
+        b"Content-Type: application/http; msgtype=response",
+        b"WARC-Identified-Content-Language: nld\r\nContent-Type: text/plain",
+    )
+    source = warcs.write(tmp_path / "a.warc.wet.gz", [record])
+    (row,) = exported_rows(tmp_path / "out", source, "--extractor", "wet")
+    assert row["markdown"] == text.rstrip("\n")
+    assert row["language"] == "nld"
+    assert row["extractor"].startswith("wet@")
+
+
+def test_strict_ends_the_run_at_the_first_damage(tmp_path: Path) -> None:
+    source = warcs.write(tmp_path / "a.warc.gz", [warcs.response(number) for number in range(3)])
+    source.write_bytes(source.read_bytes()[:-100])
+    done = ccrawl("export", source, "--out", tmp_path / "out", "--strict")
+    assert done.returncode == 1
+    assert "a.warc.gz" in done.stderr
+    assert "damage at byte" in done.stderr
