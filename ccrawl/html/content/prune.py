@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ccrawl.html.content.walk import Flags, Walk
+from ccrawl.html.content.walk import TAG_ID, Flags, Walk
 
 HIDING = ("hidden", "aria-hidden", "style")
 
@@ -41,6 +41,9 @@ def prune(page: Walk, keep: Flags) -> None:
     topmost = dead & ~dead[page.n_parent]
     for index in np.flatnonzero(topmost).tolist():
         page.nodes[index].decompose()
+    # A page that shows its text to browsers without scripts only: the renderer would skip the element.
+    for index in np.flatnonzero((page.n_tag == TAG_ID["noscript"]) & (n_kept > 0)).tolist():
+        page.nodes[index].unwrap()
 
 
 def _reveal(page: Walk, index: int) -> None:
