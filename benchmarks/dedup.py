@@ -24,6 +24,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import multiprocessing
 import os
 import random
 import resource
@@ -91,15 +92,18 @@ def process(arguments: list[str]) -> tuple[float, int]:
 def shard() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "shard.parquet"
-        write_shard(path)
-        read = f"import pyarrow.parquet as p; p.read_table({str(path)!r}, columns=['url', 'markdown', 'simhash'])"
+        # In a process of its own: the peak of this one would count as the peak of those that it starts.
+        writer = multiprocessing.get_context("spawn").Process(target=write_shard, args=(path,))
+        writer.start()
+        writer.join()
+        columns = ["url", "markdown", "simhash"]
+        read = f"import pyarrow.parquet as p; p.read_table({str(path)!r}, columns={columns})"
         command = f"from ccrawl.cli import main; raise SystemExit(main(['dedup', {str(path)!r}]))"
         runs = [(process(["-c", read]), process(["-c", command])) for _ in range(5)]
         floor, ours = min(run[0][0] for run in runs), min(run[1][0] for run in runs)
         memory = max(run[1][1] for run in runs)
-        print(
-            f"shard of {path.stat().st_size / 1e6:.0f} MB: pyarrow reads in {floor:.2f} s, ccrawl dedup {ours:.2f} s"
-        )
+        size = path.stat().st_size / 1e6
+        print(f"shard of {size:.0f} MB: pyarrow reads it in {floor:.2f} s, ccrawl dedup takes {ours:.2f} s")
         check("times the floor", ours / floor, 1.6)
         check("MB at most", memory / 1e6, 300)
 
@@ -154,7 +158,7 @@ def quality(
 
 
 def peer_tables(words: Words, most: int = 512) -> tuple[set[tuple[int, int]], int]:
-    """Four tables of 16 bits; buckets above `most` are left out. Returns the pairs and how many buckets were."""
+    """Four tables of 16 bits without buckets above `most`: the pairs, and how many buckets were left out."""
     found: set[tuple[int, int]] = set()
     left_out = 0
     for block in range(4):
@@ -234,9 +238,9 @@ def pairs(count: int) -> None:
     seconds, found = search(hot, 3)
     peer, left_out = peer_tables(hot)
     print(
-        f" {len(hot):,} that share 16 bits, one pair that only those find: ours {seconds:.2f} s, found {pair in found};"
+        f" {len(hot):,} that share 16 bits, one pair that only those find: ours {seconds:.2f} s, {pair in found};"
     )
-    print(f"  four tables: found {pair in peer}, {left_out:,} buckets left out")
+    print(f"  four tables: {pair in peer}, {left_out:,} buckets left out")
     few = distinct(planted(20_000)[0])
     index = text_dedup_index(few)
     if index is not None:
@@ -273,9 +277,8 @@ def mutate(text: str, draw: random.Random, share: float) -> str:
                     str(draw.randrange(10)) if c.isdigit() else c for c in sentences[place]
                 )
             case _:
-                sentences.insert(
-                    draw.choice((0, len(sentences))), f"Share this page, {draw.randrange(10**6)} readers did"
-                )
+                line = f"Share this page, {draw.randrange(10**6)} readers did"
+                sentences.insert(draw.choice((0, len(sentences))), line)
     return ". ".join(sentences)
 
 

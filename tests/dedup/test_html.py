@@ -143,6 +143,7 @@ def test_a_reader_can_search_sort_and_compare(browser: Any, report_file: Path) -
         "five",
         "5",
     }
+    assert "equal lines" in sides.inner_text() and "Paragraph 30 " not in sides.inner_text()
     assert page.evaluate("window.hacked") is None
     assert opened.faults == [] and opened.asked == [report_file.as_uri()]
     page.close()

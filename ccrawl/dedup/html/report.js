@@ -4,6 +4,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const [KIND, SIZE, BYTES, DIAMETER, BOUND, MEMBERS] = [0, 1, 2, 3, 4, 5];
 const [URL_, FILE, ROW, LENGTH, DISTANCE] = [0, 1, 2, 3, 4];
 const PAGE = 50;
+const CONTEXT = 3; // equal lines shown around a difference
 const MOST_LINES = 1500; // of the part that differs: the comparison takes their product
 const $ = (id) => document.getElementById(id);
 
@@ -145,10 +146,21 @@ function comparison(cluster, texts) {
   return box;
 }
 
-// Two cells a line: left and right, lines that differ marked, and in a changed line the words that do.
+// Two cells a line: left and right, lines that differ marked, and in a changed line the words that do. Of many equal
+// lines in a row only those next to a difference are shown.
 function differences(left, right) {
+  const lines = alignedLines(left.split("\n"), right.split("\n"));
+  const differs = lines.map(([a, b]) => a !== b);
+  const shown = lines.map((_, i) => differs.slice(Math.max(0, i - CONTEXT), i + CONTEXT + 1).includes(true));
   const cells = [];
-  for (const [a, b] of alignedLines(left.split("\n"), right.split("\n"))) {
+  let equal = 0;
+  const fold = () => {
+    if (equal) cells.push(...[0, 1].map(() => element("div", "fold", plural(equal, "equal line"))));
+    equal = 0;
+  };
+  lines.forEach(([a, b], i) => {
+    if (!shown[i]) { equal++; return; }
+    fold();
     if (a === b) cells.push(element("div", "", a), element("div", "", b));
     else if (a === null) cells.push(element("div", ""), element("div", "come", b));
     else if (b === null) cells.push(element("div", "gone", a), element("div", ""));
@@ -156,7 +168,8 @@ function differences(left, right) {
       const pairs = align(a.split(/(\s+)/), b.split(/(\s+)/));
       cells.push(element("div", "gone", ...marked(pairs, 0)), element("div", "come", ...marked(pairs, 1)));
     }
-  }
+  });
+  fold();
   return cells;
 }
 
