@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 
 _SPACES = "\t\n\x0b\f\r\x1c\x1d\x1e\x1f"
-_WIDE_SPACES = "\x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+NO_BREAK_SPACE = "\xa0"
+_WIDE_SPACES = "\x85\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 _INVISIBLE = "\xad\u200b\u2060\ufeff"
 _CONTROLS = "".join(chr(c) for c in (*range(0x20), 0x7F) if chr(c) not in _SPACES)
 _NONCHARACTERS = "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
@@ -41,12 +42,25 @@ def plain_pieces(text: str, boundary: str) -> str:
             if character in text and character != boundary:
                 text = text.replace(character, "")
     else:
-        for character in _WIDE_SPACES:
-            if character in text:
-                text = text.replace(character, " ")
+        if NO_BREAK_SPACE in text:
+            text = text.replace(NO_BREAK_SPACE, " ")
         if not text.replace(boundary, "").isprintable():
-            text = boundary.join(map(_visible, text.split(boundary)))
+            text = _visible_pieces(text, boundary)
     return _RUN_OF_SPACES.sub(" ", text)
+
+
+def _visible_pieces(text: str, boundary: str) -> str:
+    for character in _WIDE_SPACES:
+        if character in text:
+            text = text.replace(character, " ")
+    pieces = text.split(boundary)
+    for index, piece in enumerate(pieces):
+        if not piece.isprintable():
+            kept = _UNSEEN.sub("", piece)
+            pieces[index] = kept.rstrip(" ")
+            if kept[-1:] == " " and index + 1 < len(pieces):
+                pieces[index + 1] = " " + pieces[index + 1]  # it stood before something invisible
+    return boundary.join(pieces)
 
 
 def verbatim(text: str) -> str:
@@ -56,7 +70,7 @@ def verbatim(text: str) -> str:
         .replace("\r", "\n")
         .replace("\x0b", "\n")
         .replace("\f", "\n")
-        .replace("\xa0", " ")
+        .replace(NO_BREAK_SPACE, " ")
     )
     if text.isascii() and not any(character in text for character in _CONTROLS):
         return text

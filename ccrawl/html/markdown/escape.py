@@ -72,7 +72,7 @@ def escape(text: str) -> str:
 
 
 _BLOCK_START = re.compile(
-    r"""\x03(?:
+    r"""\x03\ ?(?:
         (\#{1,6}(?=[\ \n]|$)                   # a heading
         |[-+*](?=[\ \n]|$)                     # a bullet
         |>                                     # a quote

@@ -13,7 +13,6 @@ from ccrawl.html.markdown.writer import Writer
 _DELIMITERS = {opened[1]: EMPHASIS[kind] for kind, opened in OPENED.items()}
 _TEX = rf"((?:[^{BOUNDARY}\\]|\\[^{BOUNDARY}()\[\]])+)"  # up to the next delimiter, so that time is linear
 _FORMULA = re.compile(rf"\\\({_TEX}\\\)|\\\[{_TEX}\\\]")
-_AT_LINE_END = re.compile(" +$", re.MULTILINE)
 
 
 def finish(writer: Writer) -> str:
@@ -35,9 +34,6 @@ def finish(writer: Writer) -> str:
         for character, literal in LITERAL.items():
             if character in markdown:
                 markdown = markdown.replace(character, literal)
-        # A text may have ended with a space and something invisible.
-        if " \n" in markdown:
-            markdown = _AT_LINE_END.sub("", markdown)
     if writer.references:
         markdown += "\n\n" + "\n".join(f"[{number}]: {url}" for url, number in writer.references.items())
     return markdown.strip(" \n")
