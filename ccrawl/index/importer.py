@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ccrawl.archives import Source
 from ccrawl.archives.opening import open_container
@@ -24,7 +25,9 @@ from ccrawl.index.collect import Collected, Collector, ImportPolicy
 from ccrawl.index.records import read_archive, read_dataset_file
 from ccrawl.index.sources import ImportSource, find_import_sources
 from ccrawl.index.types import DedupIndex, Package
-from ccrawl.run.processes import Worker, WorkerDied, become_worker, worker_context
+
+if TYPE_CHECKING:
+    from ccrawl.run.processes import Worker
 
 _WORKER_MEMORY = 4 << 30
 _INDEX_SUFFIXES = (".cdx", ".cdxj", ".cdx.gz", ".cdxj.gz")
@@ -154,6 +157,8 @@ def _in_order(tasks: Sequence[_Task], workers: int) -> Iterator[tuple[_Task, _Re
         for task in tasks:
             yield task, _attempt(task)
         return
+    from ccrawl.run.processes import Worker, WorkerDied, worker_context
+
     context = worker_context()
     waiting = deque(tasks)
     running: deque[tuple[_Task, Worker[_Read]]] = deque()
@@ -183,6 +188,8 @@ def _attempt(task: _Task) -> _Read | CcrawlError:
 
 
 def _read_in_worker(task: _Task) -> _Read:
+    from ccrawl.run.processes import become_worker
+
     become_worker(_WORKER_MEMORY)
     return _read(task)
 

@@ -13,6 +13,8 @@ from ccrawl.index.types import REVISIT_COST, Counts, IndexFailure
 
 BATCH = 1000
 _LOST = "the index's lock was lost (this process was stopped too long); run the same command again"
+# HSETNX for many digests: the crawl in ARGV[1] gets those that have no first copy yet.
+_CLAIM = "for at = 2, #ARGV do redis.call('HSETNX', KEYS[1], ARGV[at], ARGV[1]) end"
 
 
 class Lease:
@@ -49,11 +51,9 @@ def finish_merge(client: Any, lease: Lease) -> None:
     if noted is None:
         return
     merge = layout.Merge.from_json(noted)
+    claim = client.register_script(_CLAIM)
     for fields, _ in _copies(client, merge, lease):
-        pipe = client.pipeline(transaction=False)
-        for field in fields:
-            pipe.hsetnx(layout.ALL_DUPES, field, merge.crawl)
-        pipe.execute()
+        claim(keys=[layout.ALL_DUPES], args=[merge.crawl, *fields])
     settle = _settlements(client, merge, lease)
     conserved, unknown = _revisits(client, merge, lease)
     owned_large, owned_bytes = _owned(client, merge, lease)

@@ -20,13 +20,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from rocksdict import (
     AccessType,
+    BlockBasedIndexType,
     BlockBasedOptions,
     Cache,
     DBCompressionType,
@@ -110,6 +111,12 @@ def options() -> Options:
     blocks.set_block_size(8 << 10)
     blocks.set_format_version(5)
     blocks.set_block_cache(Cache(CACHE))
+    # Indexes and filters in blocks of their own: a table's whole filter (1.2 MB for a million keys) is larger
+    # than a shard of the cache, and would be read again for each look-up (100 us instead of 5).
+    blocks.set_index_type(BlockBasedIndexType.two_level_index_search())
+    blocks.set_partition_filters(True)
+    blocks.set_metadata_block_size(8 << 10)
+    blocks.set_pin_top_level_index_and_filter(True)
     blocks.set_cache_index_and_filter_blocks(True)
     blocks.set_pin_l0_filter_and_index_blocks_in_cache(True)
     found = Options(raw_mode=True)
@@ -140,9 +147,11 @@ def scan(store: Rdict, prefix: bytes, start: bytes | None = None) -> Iterator[tu
         iterator.next()
 
 
-def many(store: Rdict, prefix: bytes, keys: Sequence[Key]) -> list[bytes | None]:
-    """The values of keys under a prefix, looked up in one call."""
-    return cast("list[bytes | None]", store.get([prefix + key for key in keys])) if keys else []
+def many(store: Rdict, prefix: bytes, keys: Iterable[Key]) -> list[bytes | None]:
+    """The values of keys under a prefix. One call a key: rocksdict's call for a list costs 5 us for each key
+    that the filters refuse, this one 1 us."""
+    get = store.get
+    return [get(prefix + key) for key in keys]
 
 
 def crawl_records(store: Rdict) -> dict[str, CrawlRecord]:

@@ -1,0 +1,282 @@
+"""The dedupe index beside what it stands on, in one run.
+
+    python benchmarks/index.py [--entries N] [--redis] [--rounds N]
+
+Embedded: look-ups of a run's view and the commit of a staged run, beside a bare loop over rocksdict's own API
+with the same keys and values (get; WriteBatch and flush). Import: a CDXJ file, beside reading and JSON-parsing
+its lines. Redis (with --redis: starts redis-server on a free port): look-ups and staging beside redis-benchmark
+with one connection and the same commands. CPU seconds of this process, the least of N rounds; for Redis wall
+time, since half of the work is the server's. Exits 1 when a target of the project is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import platform
+import random
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from isal import igzip
+from rocksdict import WriteBatch
+
+from ccrawl.index import Counts, Entry, open_index
+from ccrawl.index.importer import import_sources
+from ccrawl.index.tables import open_store, pack
+
+MIN_OF_STORE = 0.6
+MAX_BYTES = 60
+MAX_OF_JSON = 3.0
+MIN_OF_REDIS_BENCHMARK = 0.5
+LOOKUPS = 100_000
+BATCH = 64  # as an export asks
+CDX_LINES = 200_000
+
+
+def key(number: int, tag: bytes = b"\x02") -> bytes:
+    name = hashlib.sha1 if tag == b"\x02" else hashlib.sha256
+    return tag + name(b"%d" % number, usedforsecurity=False).digest()
+
+
+def url(number: int) -> str:
+    return (
+        f"https://www.host{number % 5003}.example/articles/{number}/some-words-{number * 7919 % 99991}.html"
+    )
+
+
+def entries(first: int, count: int, tag: bytes = b"\x02") -> Iterator[Entry]:
+    for number in range(first, first + count):
+        yield Entry(key(number, tag), "20250304050607", url(number), 2000 + number % 30000)
+
+
+def cpu(work: Callable[[], object]) -> float:
+    begun = time.process_time()
+    work()
+    return time.process_time() - begun
+
+
+def wall(work: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+class Table:
+    """Prints rows and remembers whether a target was missed."""
+
+    def __init__(self) -> None:
+        self.missed = False
+
+    def row(self, what: str, ours: float, floor: float, bound: float, *, least: bool) -> None:
+        met = ours >= bound * floor if least else ours <= bound * floor
+        self.missed |= not met
+        word = "at least" if least else "at most"
+        print(
+            f"{what:34}{ours:14,.2f}{floor:14,.2f}{ours / floor:8.2f}  ({word} {bound:g}){'' if met else ' MISSED'}"
+        )
+
+
+def embedded(table: Table, folder: Path, total: int, rounds: int) -> None:
+    part = min(total, 1_000_000)
+    ours = folder / "ours"
+    print(f"\nembedded, {total:,} entries in commits of {part:,}      ours         floor   ratio")
+    with open_index(str(ours)) as index:
+        spent = 0.0
+        for first in range(0, total, part):
+            run = f"run-{first}"
+            index.begin(run)
+            index.stage(run, entries(first, part), Counts(part))
+            spent = cpu(lambda run=run: index.commit(run))  # the last one goes into the fullest store
+        index.compact()
+        index.begin("look")
+        view = index.view("look")
+    bare = open_store(folder / "bare", read_only=False)
+    for first in range(0, total, part):
+        rows = [(b"e" + one.key, pack(1, 0, one.date, one.url, one.size)) for one in entries(first, part)]
+
+        def insert(rows: list[tuple[bytes, bytes]] = rows) -> None:
+            for at in range(0, len(rows), 10_000):
+                batch = WriteBatch(raw_mode=True)
+                for one, value in rows[at : at + 10_000]:
+                    batch.put(one, value)
+                bare.write(batch)
+            bare.flush()
+
+        floor = cpu(insert)
+    table.row("inserts/s (commit | WriteBatch)", part / spent, part / floor, MIN_OF_STORE, least=True)
+    bare.compact_range(None, None)
+    drawn = random.Random(1)
+    for what, numbers in (
+        ("hits", [drawn.randrange(total) for _ in range(LOOKUPS)]),
+        ("misses", [-drawn.randrange(1, total + 1) for _ in range(LOOKUPS)]),
+    ):
+        keys = [key(number) for number in numbers]
+        prefixed = [b"e" + one for one in keys]
+        best_ours = best_floor = float("inf")
+        for _ in range(rounds):
+            best_ours = min(
+                best_ours,
+                cpu(lambda keys=keys: [view.find(keys[at : at + BATCH]) for at in range(0, LOOKUPS, BATCH)]),
+            )
+            best_floor = min(best_floor, cpu(lambda prefixed=prefixed: [bare.get(one) for one in prefixed]))
+        table.row(
+            f"look-ups/s, {what} (view | get)",
+            LOOKUPS / best_ours,
+            LOOKUPS / best_floor,
+            MIN_OF_STORE,
+            least=True,
+        )
+    view.close()
+    bare.close()
+    size = sum(file.stat().st_size for file in (ours / "store").iterdir())
+    urls = sum(len(url(number)) for number in range(0, total, 97)) / len(range(0, total, 97))
+    table.row("bytes an entry beside its URL", size / total - urls, 1, MAX_BYTES, least=False)
+    print(f"most memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB")
+
+
+def imported(table: Table, folder: Path, rounds: int) -> None:
+    source = folder / "index.cdxj.gz"
+    with gzip.open(source, "wb", compresslevel=6) as file:
+        for number in range(CDX_LINES):
+            record = {
+                "url": url(number),
+                "mime": "text/html",
+                "mime-detected": "text/html",
+                "status": "200",
+                "digest": key(number, b"\x04")[1:].hex(),
+                "length": str(2000 + number % 30000),
+                "offset": str(number * 9000),
+                "filename": "crawl-data/segments/1700000000.1/warc/part-00001.warc.gz",
+                "languages": "eng",
+                "encoding": "UTF-8",
+            }
+            file.write(
+                f"example,host{number % 5003})/{number} 20250304050607 {json.dumps(record)}\n".encode()
+            )
+
+    def parse() -> None:
+        with igzip.open(source, "rb") as lines:
+            for line in lines:
+                json.loads(line[line.index(b" {") + 1 :])
+
+    best_ours = best_floor = float("inf")
+    for number in range(rounds):
+        best_floor = min(best_floor, cpu(parse))
+        with open_index(str(folder / f"import-{number}")) as index:
+            best_ours = min(best_ours, cpu(lambda index=index: import_sources(index, [str(source)])))
+    print(f"\nimport, {CDX_LINES:,} lines of CDXJ                    ours         floor   ratio")
+    each = 1e6 / CDX_LINES
+    table.row(
+        "us/line (import | read and parse)", best_ours * each, best_floor * each, MAX_OF_JSON, least=False
+    )
+
+
+def on_redis(table: Table, folder: Path, rounds: int) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = subprocess.Popen(
+        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)],
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        time.sleep(1)
+        _on_redis(table, port, rounds)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _on_redis(table: Table, port: int, rounds: int) -> None:
+    count = 200_000
+    rows = list(entries(0, count, b"\x04"))
+    keys = [row.key for row in rows]
+    best_stage = best_find = float("inf")
+    with open_index(f"redis://127.0.0.1:{port}/0") as index:
+        index.begin("run")
+        for _ in range(rounds):
+            best_stage = min(best_stage, wall(lambda: index.stage("run", rows, Counts(count))))
+        index.commit("run")
+        index.begin("look")
+        view = index.view("look")
+        for _ in range(rounds):
+            best_find = min(
+                best_find, wall(lambda: [view.find(keys[at : at + BATCH]) for at in range(0, count, BATCH)])
+            )
+        view.close()
+
+    def benchmark(requests: int, pipeline: int, *command: str) -> float:
+        """Requests a second that redis-benchmark reaches with one connection."""
+        output = subprocess.run(
+            [
+                "redis-benchmark",
+                "-p",
+                str(port),
+                "-c",
+                "1",
+                "-P",
+                str(pipeline),
+                "-n",
+                str(requests),
+                "--csv",
+                *command,
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        return float(output.splitlines()[-1].split(",")[1].strip('"'))
+
+    value = "0 20250304050607 " + url(123456) + " 2000"
+    setting = max(
+        benchmark(500_000, 1000, "-r", "200000", "HSETNX", "h:bench", "a" * 52 + "__rand_int__", value)
+        for _ in range(rounds)
+    )
+    fields = [one[1:].hex() for one in keys[:BATCH]]
+    # A look-up is two of these: the owners, then the places.
+    owners = max(benchmark(20_000, 1, "HMGET", "alldupes", *fields) for _ in range(rounds))
+    places = max(benchmark(20_000, 1, "HMGET", "h:run", *fields) for _ in range(rounds))
+    print(f"\nRedis, {count:,} entries                           ours         floor   ratio")
+    table.row(
+        "HSETNX/s (stage | redis-benchmark)", count / best_stage, setting, MIN_OF_REDIS_BENCHMARK, least=True
+    )
+    floor = BATCH / (1 / owners + 1 / places)
+    table.row(
+        "look-ups/s (view | redis-benchmark)", count / best_find, floor, MIN_OF_REDIS_BENCHMARK, least=True
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--entries", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--redis", action="store_true")
+    parser.add_argument(
+        "--folder", type=Path, help="where the stores go, the system's temporary folder otherwise"
+    )
+    arguments = parser.parse_args()
+    print(f"{platform.node()}, Python {platform.python_version()}")
+    table = Table()
+    folder = Path(tempfile.mkdtemp(prefix="ccrawl-bench-", dir=arguments.folder))
+    try:
+        embedded(table, folder, arguments.entries, arguments.rounds)
+        imported(table, folder, arguments.rounds)
+        if arguments.redis:
+            on_redis(table, folder, arguments.rounds)
+    finally:
+        shutil.rmtree(folder)
+    return int(table.missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
