@@ -6,6 +6,7 @@ import re
 
 from selectolax.lexbor import LexborNode
 
+from ccrawl.html.markdown import links
 from ccrawl.html.markdown.characters import plain, verbatim
 from ccrawl.html.markdown.tags import TEXT, tag_number
 from ccrawl.html.markdown.writer import Writer
@@ -22,14 +23,28 @@ _GUTTER = re.compile(
     r"(?:^|[\s_-])(?:line-?numbers?(?:-rows)?|linenos?(?:div)?|gutter|lnum|ln-num|blob-num|hljs-ln-numbers|rouge-gutter)(?:$|[\s_-])",
     re.I,
 )
+_LINE = re.compile(r"(?:^|[\s_-])line(?:$|\s)", re.IGNORECASE)
+_NUMBERS = re.compile(r"[\d\s]+")
 _BR = tag_number("br")
 _LINES = frozenset(map(tag_number, ("div", "p", "li", "tr")))
 _SKIPPED = frozenset(map(tag_number, ("script", "style", "template", "button")))
 _CODE = tag_number("code")
+_A = tag_number("a")
 
 
 def inline_code(writer: Writer, node: LexborNode) -> None:
-    """`<code>`, `<samp>`, `<kbd>`, `<tt>`: a code span, fenced by more backticks than it has in a row."""
+    """`<code>`, `<samp>`, `<kbd>`, `<tt>`: a code span. One that holds nothing but a link is written inside
+    it.
+    """
+    child = node.first_child
+    if child is not None and child.tag_id == _A and child.next is None and links.open_link(writer, child):
+        _inline_text(writer, child)
+        writer.close()
+    else:
+        _inline_text(writer, node)
+
+
+def _inline_text(writer: Writer, node: LexborNode) -> None:
     text = code_text(node)
     inner = plain(text)
     if not inner:
@@ -53,7 +68,8 @@ def _put_span(writer: Writer, text: str) -> None:
 
 
 def code_span(text: str) -> str:
-    """`text`, which has no white space at its ends, as a code span."""
+    """`text`, which has no white space at its ends, as a code span, fenced by more backticks than it holds.
+    """
     runs = {len(run) for run in _BACKTICKS.findall(text)}
     fence = "`"
     while len(fence) in runs:
@@ -79,14 +95,18 @@ def code_block(writer: Writer, node: LexborNode) -> None:
         del lines[0]
     if not lines:
         return
+    if _numbers_lines(node, text):
+        return
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     writer.put_block([fence + _language(node), *lines, fence])
 
 
 def code_text(node: LexborNode) -> str:
-    """The text of code as its lines are shown: `<br>` and elements of a line of their own end one; gutters
-    are left out.
+    """The text of code in the lines that are shown, without gutters of line numbers.
+
+    `<br>` ends a line. Elements that are lines (by their tag, or a class such as `line` or `code-line`) have
+    one to themselves, whether the page has line breaks between them or not.
     """
     child = node.first_child
     if child is None:
@@ -95,48 +115,54 @@ def code_text(node: LexborNode) -> str:
         return child.text_content or ""
     parts: list[str] = []
     stack: list[tuple[LexborNode, bool]] = []
-    fresh = True  # whether a line has just begun
-
+    fresh = True  # a line has just begun
+    due = False  # what comes next is on a new line, unless it begins with a line break itself
     current: LexborNode | None = child
     while True:
         if current is None:
             if not stack:
                 break
             current, is_line = stack.pop()
-            if is_line and not fresh:
-                parts.append("\n")
-                fresh = True
-            current = current.next
-            continue
-        tag = current.tag_id
-        if tag == TEXT:
-            text = current.text_content or ""
-            if text:
-                parts.append(text)
-                fresh = text[-1] == "\n"
+            due = due or (is_line and not fresh)
+        elif (tag := current.tag_id) == TEXT:
+            if text := current.text_content or "":
+                parts.append("\n" + text if due and text[0] != "\n" else text)
+                fresh, due = text[-1] == "\n", False
         elif tag == _BR:
-            parts.append("\n")
-            fresh = True
-        elif tag not in _SKIPPED and not _is_gutter(current):
-            is_line = tag in _LINES
-            if is_line and not fresh:
-                parts.append("\n")
-                fresh = True
-            stack.append((current, is_line))
-            current = current.first_child
-            continue
+            parts.append("\n\n" if due else "\n")
+            fresh, due = True, False
+        elif tag not in _SKIPPED:
+            attributes = current.attributes
+            classes = attributes.get("class") or ""
+            if tag == _CODE or not _is_gutter(current, attributes, classes):
+                is_line = tag in _LINES or (bool(classes) and bool(_LINE.search(classes)))
+                due = due or (is_line and not fresh)
+                stack.append((current, is_line))
+                current = current.first_child
+                continue
         current = current.next
     return "".join(parts)
 
 
-def _is_gutter(node: LexborNode) -> bool:
-    if node.tag_id == _CODE:
-        return False  # <code class="line-numbers"> asks for numbers and holds the code
-    attributes = node.attributes
-    return bool(attributes) and (
-        bool(_GUTTER.search(attributes.get("class") or ""))
-        or ("data-line-number" in attributes and not node.text().strip())
-    )
+def _is_gutter(node: LexborNode, attributes: dict[str, str | None], classes: str) -> bool:
+    """Whether an element of a code block only numbers its lines."""
+    if classes and _GUTTER.search(classes):
+        return True
+    return "data-line-number" in attributes and not node.text().strip()
+
+
+def _numbers_lines(node: LexborNode, text: str) -> bool:
+    """Whether a whole block is the gutter of the one beside it, as in tables with one cell for each."""
+    if not _NUMBERS.fullmatch(text):
+        return False
+    holder = node.parent
+    for _ in range(3):
+        if holder is None:
+            return False
+        if _GUTTER.search(holder.attributes.get("class") or ""):
+            return True
+        holder = holder.parent
+    return False
 
 
 def _language(node: LexborNode) -> str:

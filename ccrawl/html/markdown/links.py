@@ -27,21 +27,32 @@ def link(writer: Writer, node: LexborNode) -> Close | None:
         return None
     if href[0] == "#":
         return SKIP if footnotes.reference(writer, node) or footnotes.is_sign(node) else None
-    destination = writer.destinations.get(href)
-    links = writer.options.links
-    if not destination or links == "drop":
+    closing = _closing(writer, href, attributes.get("title"))
+    if not closing:
         return None
-    if links == "reference":
-        number = writer.references.setdefault(destination, len(writer.references) + 1)
-        closing = f"][{number}]"
-    else:
-        title = attributes.get("title")
-        closing = f"]({destination}{_title(title) if title else ''})"
     child = node.first_child
     if child is not None and child.tag_id == TEXT and not writer.inlines and child.next is None:
         _plain_link(writer, child.text_content or "", closing)
         return SKIP
     return Writer.close if writer.open("a", "[", closing) else None
+
+
+def open_link(writer: Writer, node: LexborNode) -> bool:
+    """Open `<a>` for content that the caller writes; False where it is no link."""
+    attributes = node.attributes
+    closing = _closing(writer, attributes.get("href") or "", attributes.get("title"))
+    return bool(closing) and writer.open("a", "[", closing)
+
+
+def _closing(writer: Writer, href: str, title: str | None) -> str:
+    """What stands after the text of a link, "" where it leads nowhere."""
+    destination = writer.destinations.get(href)
+    links = writer.options.links
+    if not destination or links == "drop":
+        return ""
+    if links == "reference":
+        return f"][{writer.references.setdefault(destination, len(writer.references) + 1)}]"
+    return f"]({destination}{_title(title)})" if title else f"]({destination})"
 
 
 def _plain_link(writer: Writer, text: str, closing: str) -> None:

@@ -100,6 +100,7 @@ EXAMPLES: list[Example] = [
             "H<sub>2</sub>O, x<sup>10</sup>",
         ),
         ("Code, with as many backticks as it needs.", "<p><code>a`b</code></p>", "``a`b``"),
+        ("", '<p><code><a href="/a">a()</a></code></p>', "[`a()`](https://example.org/a)"),
         ("Readings of ruby stand in parentheses.", "<p><ruby>漢<rp>(<rt>かん<rp>)</ruby></p>", "漢(かん)"),
         ("Quotation marks.", "<p><q>Aye</q>, she said.</p>", '"Aye", she said.'),
         ("Buttons and labels are separate words.", "<label>Name</label><button>Send</button>", "Name Send"),
@@ -186,6 +187,16 @@ EXAMPLES: list[Example] = [
         (
             "Line numbers in a gutter are left out.",
             '<pre><span class="lineno">1</span>a\n<span class="lineno">2</span>b</pre>',
+            "```\na\nb\n```",
+        ),
+        (
+            "",
+            '<pre><span class="line">a</span><span class="line">b</span></pre>',
+            "```\na\nb\n```",
+        ),
+        (
+            "",
+            '<table><tr><td class="gutter"><pre>1\n2</pre></td><td><pre>a\nb</pre></td></tr></table>',
             "```\na\nb\n```",
         ),
     ),
