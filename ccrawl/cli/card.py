@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ccrawl.cli.units import count
-from ccrawl.dataset.card import DEFAULT_TEMPLATE, CardOptions, CardReport, card
+from ccrawl.dataset.card import DEFAULT_TEMPLATE, CardOptions, CardReport, card, remembered_options
 from ccrawl.errors import UsageError
 
 _DEFAULTS = CardOptions()
@@ -31,14 +31,14 @@ def command(
         ),
     ] = None,
     description: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="TEXT",
             help="What it is, as plain text.",
             rich_help_panel=_SAYS,
             show_default="made from the numbers",
         ),
-    ] = "",
+    ] = None,
     repo: Annotated[
         str | None,
         typer.Option(
@@ -49,21 +49,33 @@ def command(
         ),
     ] = None,
     license: Annotated[
-        str, typer.Option(metavar="ID", help="A licence as hubs name it.", rich_help_panel=_SAYS)
-    ] = _DEFAULTS.license,
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="A licence as hubs name it.",
+            rich_help_panel=_SAYS,
+            show_default=_DEFAULTS.license,
+        ),
+    ] = None,
     license_name: Annotated[
-        str, typer.Option(metavar="NAME", help="With --license other: its name.", rich_help_panel=_SAYS)
-    ] = _DEFAULTS.license_name,
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --license other: its name.",
+            rich_help_panel=_SAYS,
+            show_default=_DEFAULTS.license_name,
+        ),
+    ] = None,
     license_link: Annotated[
-        str,
+        str | None,
         typer.Option(metavar="URL", help="Where it stands.", rich_help_panel=_SAYS, show_default=False),
-    ] = "",
+    ] = None,
     contact: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="TEXT", help="Where removal requests go.", rich_help_panel=_SAYS, show_default=False
         ),
-    ] = "",
+    ] = None,
     dedup: Annotated[
         Path | None,
         typer.Option(
@@ -129,7 +141,8 @@ def command(
 ) -> None:
     """Write a dataset's README.md: every number in it is read from the files.
 
-    What you write between its keep lines stays when the card is made again.
+    What you write between its keep lines stays when the card is made again, and
+    what it says (name, licence, contact ...) stays unless you say otherwise.
 
     [dim]Example: ccrawl card dataset --license odc-by --contact removal@example.org[/dim]
     """
@@ -138,14 +151,19 @@ def command(
         return
     if directory is None:
         raise UsageError("name the dataset's folder, as in ccrawl card dataset")
-    options = CardOptions(
-        name=name,
-        repo=repo,
-        description=description,
-        license=license,
-        license_name=license_name,
-        license_link=license_link,
-        contact=contact,
+    said = {
+        "name": name,
+        "repo": repo,
+        "description": description,
+        "license": license,
+        "license_name": license_name,
+        "license_link": license_link,
+        "contact": contact,
+    }
+    former = _DEFAULTS if overwrite else remembered_options(out or directory)
+    options = dataclasses.replace(
+        former,
+        **{option: text for option, text in said.items() if text is not None},
         dedup_report=dedup,
         clusters=clusters,
         estimate_total=estimate_total,

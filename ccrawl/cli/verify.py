@@ -42,7 +42,7 @@ def command(
         bool,
         typer.Option(
             "--repair",
-            help="Export the shards that fail again. Needs --source with all archives of the export.",
+            help="Export the shards that fail again, from the archives that --source names.",
             rich_help_panel=_RUN,
         ),
     ] = False,

@@ -22,6 +22,11 @@ from ccrawl.errors import OutputError
 # What `layout.shard_file` makes; nothing else is a shard's file.
 _FILE = re.compile(r"data/crawl=([A-Za-z0-9][A-Za-z0-9._-]{0,199})/(\d{6,9})\.parquet")
 
+# How Common Crawl's lists of shards name them; such shards have the numbers of that list.
+CRAWL_LIST = "crawl-data/"
+# How shards of single records are named (ccrawl.archives.locations).
+LOCATIONS = "locations-"
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
@@ -61,6 +66,17 @@ def crawl_of(file: str) -> str:
     if match is None:
         raise ValueError(f"{file!r} is no shard's file")
     return match[1]
+
+
+def ranges(numbers: Iterable[int]) -> list[str]:
+    """Numbers as people write them, and as --shards reads them: `3`, `5-9`."""
+    found: list[list[int]] = []
+    for number in sorted(numbers):
+        if found and found[-1][1] == number - 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return [str(first) if first == last else f"{first}-{last}" for first, last in found]
 
 
 def read_manifest(directory: Path) -> Manifest:

@@ -21,6 +21,7 @@ from ccrawl.dataset.schema import Row
 from ccrawl.dataset.verify.run import find_archives, source_named
 from ccrawl.errors import CcrawlError, SourceError
 from ccrawl.html.decode import decode
+from ccrawl.html.extractors import get_extractor
 from ccrawl.html.tree import parse
 
 _POLICY = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'"
@@ -48,7 +49,12 @@ def original(stored: StoredRow, sources: Sequence[str | os.PathLike[str] | Sourc
         raise SourceError(
             f"{row.warc_filename or 'the archive'}: not among the sources; name it with --source"
         )
-    options = CaptureOptions(max_page_bytes=_SLICE, statuses=None)
+    options = CaptureOptions(
+        max_page_bytes=_SLICE,
+        statuses=None,
+        conversions=get_extractor(row.extractor.partition("@")[0]).reads_text,
+        resolve_revisits=True,
+    )
     if row.warc_record_offset is not None and not source.members and Path(source.path).is_file():
         with _slice(Path(source.path), row.warc_record_offset) as path:
             try:
@@ -111,6 +117,8 @@ def harmless(capture: Capture, *, styles: bool = True) -> str:
 
     Without `styles` nothing is hidden either: pages often wait for a script to show them.
     """
+    if capture.record_type == "conversion":  # text, as WET files have it
+        return f"<pre>{escape(capture.payload(_SLICE).decode('utf-8', 'replace'))}</pre>"
     utf8 = decode(capture.payload(_SLICE), capture.content_type).utf8
     tree = parse(utf8, xhtml="xhtml" in (capture.content_type or ""))
     for node in tree.css(_GONE if styles else f"{_GONE}, style"):

@@ -24,6 +24,8 @@ from ccrawl.dataset.card.front_matter import size_category
 from ccrawl.dataset.ledger import Counts
 from ccrawl.dataset.schema import COLUMNS
 from ccrawl.errors import OutputError, SourceError, UsageError
+from ccrawl.html.markdown import RenderOptions
+from ccrawl.html.options import ExtractOptions
 from ccrawl.run.options import ExportOptions
 
 LANGUAGES = ["nor"] * 5 + ["oni"] * 4 + ["yor"] * 3 + ["eng"] * 2 + ["zh-Hant"] + [""]
@@ -363,6 +365,34 @@ def test_what_a_person_wrote_between_the_lines_stays(dataset: Path) -> None:
     assert card(dataset).path.read_text() == again
 
 
+def test_what_a_card_says_holds_until_something_else_is_said(dataset: Path) -> None:
+    from ccrawl.cli.card import command
+
+    name = "A --> B <!-- ccrawl:keep about --> \N{SNOWMAN}"
+    command(dataset, name=name, license="odc-by", contact="me@x.test")
+    first = (dataset / "README.md").read_text()
+    card(dataset)  # as an export does when it ends
+    assert (dataset / "README.md").read_text() == first
+    command(dataset, license="other", license_name="mine", repo="org/name")
+    values = head(dataset / "README.md")
+    assert (values["license"], values["license_name"], values["pretty_name"]) == ("other", "mine", name)
+    assert 'load_dataset("org/name"' in (dataset / "README.md").read_text()
+    (line,) = [line for line in first.splitlines() if "ccrawl:options" in line]
+    assert line.index("-->") == len(line) - 3  # a name can't end the comment
+    assert line.count("<!--") == 1
+    command(dataset, overwrite=True)
+    assert head(dataset / "README.md")["pretty_name"] == "harbour"
+
+
+@pytest.mark.parametrize(
+    "line", ["{]", '{"license": "nonsense"}', '{"repo": "../x"}', '{"name": 3}', "[" * 9999 + "{}"]
+)
+def test_options_that_were_changed_into_nonsense_are_not_taken(dataset: Path, line: str) -> None:
+    path = card(dataset).path
+    path.write_text(path.read_text().replace("# harbour", f"<!-- ccrawl:options {line} -->\n# harbour"))
+    assert head(card(dataset).path)["license"] == "other"
+
+
 def test_kept_text_whose_place_is_gone_is_not_lost(dataset: Path, tmp_path: Path) -> None:
     path = card(dataset).path
     path.write_text(
@@ -559,6 +589,32 @@ def test_the_command_in_the_card_makes_the_same_bytes(tmp_path: Path) -> None:
     made = {path.name: path.read_bytes() for path in (tmp_path / "out").rglob("*.parquet")}
     assert made == {path.name: path.read_bytes() for path in out.rglob("*.parquet")}
     assert len(made) == 2
+
+
+@pytest.mark.parametrize(
+    ("sources", "read"),
+    [
+        ({0: "a b.warc.gz", 1: "c.warc.gz"}, "'a b.warc.gz' c.warc.gz"),
+        ({n: f"{n}.warc.gz" for n in range(7)}, "SOURCE..."),
+        ({n: f"crawl-data/T-1/{n}.warc.gz" for n in (0, 1, 2, 7, 9, 10)}, "--shards 0-2,7,9-10"),
+        ({2 * n: f"crawl-data/T-1/{n}.warc.gz" for n in range(13)}, "--shards NUMBERS"),
+        ({0: "locations-000000"}, "--locations LOCATIONS"),
+    ],
+)
+def test_the_command_reads_what_the_export_read(tmp_path: Path, sources: dict[int, str], read: str) -> None:
+    options = ExportOptions(
+        crawl="T-1",
+        dedup_index=True,
+        extract=ExtractOptions(favor="recall", render=RenderOptions(links="drop")),
+    )
+    shards: dict[str, list[Any]] = {name: [] for name in sources.values()}
+    out = datasets.write(tmp_path / "out", shards, options=options, numbers=list(sources))
+    text = card(out).path.read_text()
+    assert (
+        f"\nccrawl export {read} --out out --favor recall --links drop --dedup-index INDEX --crawl T-1\n"
+        in text
+    )
+    assert "| `extract.render.links` | `drop` |" in text
 
 
 def test_several_crawls_have_a_configuration_and_a_command_each(tmp_path: Path) -> None:

@@ -215,6 +215,7 @@ def test_the_page_can_not_leave_its_frame(tmp_path: Path) -> None:
 )
 def test_no_mixture_of_markup_survives(parts: list[str]) -> None:
     class Page:
+        record_type = "response"
         content_type = "text/html"
 
         def payload(self, limit: int) -> bytes:

@@ -21,6 +21,7 @@ import ccrawl.dataset.card
 from ccrawl.dataset.schema import Row
 from ccrawl.dataset.verify import FAULTS, VerifyReport, verify
 from ccrawl.errors import OutputError, UsageError
+from ccrawl.run.options import ExportOptions
 
 ROWS = [datasets.row(number) for number in range(4)]
 FILE = "data/crawl=local/000000.parquet"
@@ -82,6 +83,16 @@ def test_lengths_are_held_against_the_text_and_the_sums(dataset: Path) -> None:
 def test_an_empty_offset_is_no_fault(dataset: Path) -> None:
     datasets.reseal(dataset, FILE, [row._replace(warc_record_offset=None) for row in ROWS])
     assert verify(dataset).ok
+
+
+def test_single_records_of_many_files_stand_by_file_and_offset(tmp_path: Path) -> None:
+    places = [("a.warc.gz", 5), ("a.warc.gz", 9), ("b.warc.gz", 0)]
+    rows = [
+        datasets.row(n, source=name, warc_record_offset=offset) for n, (name, offset) in enumerate(places)
+    ]
+    assert verify(datasets.write(tmp_path / "in order", {"locations-000000": rows})).ok
+    out = datasets.write(tmp_path / "not", {"locations-000000": [rows[1], rows[0], rows[2]]})
+    assert [(fault.code, fault.first_row) for fault in verify(out).faults] == [("order", 1)]
 
 
 def test_faults_of_many_rows_are_told_once_with_their_number(dataset: Path) -> None:
@@ -360,6 +371,29 @@ def test_repair_gives_the_bytes_of_an_undamaged_export(copy: Path, exported: Pat
     assert report.repaired == (FILE,)
     assert (out / FILE).read_bytes() == (exported / "out" / FILE).read_bytes()
     assert untouched.stat().st_ino == before.st_ino  # whole shards are not done again
+
+
+def test_repair_takes_a_local_copy_for_a_crawls_file(copy: Path) -> None:
+    from ccrawl.archives import Source
+
+    names = [f"crawl-data/T-1/{n}.warc.gz" for n in range(2)]
+    sources = [Source(names[n], str(copy / f"crawl/{n}.warc.gz"), None, number=7 * n) for n in range(2)]
+    ccrawl.export(sources, copy / "more", options=ExportOptions(crawl="T-1"), workers=1)
+    file = copy / "more/data/crawl=T-1/000007.parquet"
+    content = file.read_bytes()
+    cut_one_byte(file)
+    report = verify(copy / "more", sources=[copy / "crawl"], repair=True)
+    assert report.ok, report.faults
+    assert report.repaired == ("data/crawl=T-1/000007.parquet",)
+    assert file.read_bytes() == content
+
+
+def test_a_broken_shard_without_its_archive_stays_as_it_is(copy: Path) -> None:
+    cut_one_byte(copy / "out" / FILE)
+    report = verify(copy / "out", sources=[copy / "crawl/1.warc.gz"], repair=True)
+    assert report.repaired == ()
+    assert {"size", "unreadable"} <= codes(report)
+    assert report.shards == 2
 
 
 def test_repair_takes_the_datasets_own_archives_out_of_more(copy: Path, exported: Path) -> None:

@@ -9,6 +9,6 @@ stands between all text that is not ours and the card.
 
 from ccrawl.dataset.card.options import CardOptions
 from ccrawl.dataset.card.template import DEFAULT as DEFAULT_TEMPLATE
-from ccrawl.dataset.card.write import CardReport, card
+from ccrawl.dataset.card.write import CardReport, card, remembered_options
 
-__all__ = ["DEFAULT_TEMPLATE", "CardOptions", "CardReport", "card"]
+__all__ = ["DEFAULT_TEMPLATE", "CardOptions", "CardReport", "card", "remembered_options"]

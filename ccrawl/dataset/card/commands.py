@@ -3,54 +3,65 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from ccrawl.dataset.card.escape import one_line, python_string
 from ccrawl.dataset.card.facts import Facts
 from ccrawl.dataset.card.front_matter import config_name
-from ccrawl.dataset.manifest import crawl_of
+from ccrawl.dataset.ledger import ShardEntry
+from ccrawl.dataset.manifest import CRAWL_LIST, LOCATIONS, crawl_of, ranges
 from ccrawl.run.options import ExportOptions
 
 _SOURCES_SHOWN = 6
+_RANGES_SHOWN = 12
 # Placeholders for what the manifest does not hold.
-_MANY = "SOURCE..."
-_INDEX = "INDEX"
+_MANY, _NUMBERS, _FILE, _INDEX = _PLACEHOLDERS = ("SOURCE...", "NUMBERS", "LOCATIONS", "INDEX")
 # Options whose flag is not their own name with dashes.
 _FLAGS = {"languages": "lang", "min_language_confidence": "min-lang-confidence"}
 
 
 def export_commands(facts: Facts, folder: str) -> list[str]:
     """One `ccrawl export` command a crawl, as typed in a shell where the archives are."""
-    options = dict(facts.manifest.options)
     commands = []
     for crawl in facts.crawls:
-        sources = [shard.source for shard in facts.manifest.shards if crawl_of(shard.file) == crawl.name]
-        shown = sources if len(sources) <= _SOURCES_SHOWN else []
-        words = ["ccrawl", "export", *(shown or [_MANY]), "--out", folder]
-        words += _flags({**options, "crawl": crawl.name})
-        quoted = (word if word == _MANY else shlex.quote(one_line(word)) for word in words)
+        shards = [shard for shard in facts.manifest.shards if crawl_of(shard.file) == crawl.name]
+        words = ["ccrawl", "export", *_what_to_read(shards), "--out", folder]
+        words += _flags({**facts.manifest.options, "crawl": crawl.name})
+        quoted = (word if word in _PLACEHOLDERS else shlex.quote(one_line(word)) for word in words)
         commands.append(" ".join(quoted))
     return commands
 
 
-def _flags(options: dict[str, Any]) -> list[str]:
-    """Command-line flags for the options that are not the defaults."""
-    defaults = asdict(ExportOptions())
-    words = []
+def _what_to_read(shards: Sequence[ShardEntry]) -> list[str]:
+    names = [shard.source for shard in shards]
+    if all(name.startswith(CRAWL_LIST) for name in names):
+        numbers = ranges(shard.number for shard in shards)
+        return ["--shards", ",".join(numbers) if len(numbers) <= _RANGES_SHOWN else _NUMBERS]
+    if all(name.startswith(LOCATIONS) for name in names):
+        return ["--locations", _FILE]
+    return names if len(names) <= _SOURCES_SHOWN else [_MANY]
+
+
+def _flags(options: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> list[str]:
+    """Command-line flags for the options that are not the defaults, those of an inner group too."""
+    if defaults is None:
+        defaults = asdict(ExportOptions())
+    words: list[str] = []
     for name, value in options.items():
-        value = tuple(value) if isinstance(value, list) else value
-        if value == defaults.get(name) or value is None:
-            continue
+        default = defaults.get(name)
         flag = "--" + _FLAGS.get(name, name.replace("_", "-"))
-        if name == "dedup_index":
+        if isinstance(value, dict):
+            words += _flags(value, default if isinstance(default, dict) else {})
+        elif value == (list(default) if isinstance(default, tuple) else default) or value is None:
+            continue
+        elif name == "dedup_index":
             words += [flag, _INDEX]
-        elif value is True:
-            words.append(flag)
-        elif isinstance(value, tuple):
-            words += [flag, ",".join(map(str, value))]
+        elif isinstance(value, bool):
+            words.append(flag if value else flag.replace("--", "--no-", 1))
         else:
-            words += [flag, str(value)]
+            words += [flag, ",".join(map(str, value)) if isinstance(value, list) else str(value)]
     return words
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,41 @@ class CardOptions:
         if self.license != "other":  # a known licence has its own name
             object.__setattr__(self, "license_name", "")
         check_repo(self.repo)
+
+
+# Those that a card is made with again when nobody says otherwise. The others name files of the moment.
+_REMEMBERED = ("name", "repo", "description", "license", "license_name", "license_link", "contact")
+_COMMENT = re.compile(r"^<!-- ccrawl:options (\{.*\}) -->$", re.MULTILINE)
+
+
+def as_comment(options: CardOptions) -> str:
+    """The options as a line of the card itself, "" when all are the defaults."""
+    defaults = CardOptions()
+    values = {
+        name: getattr(options, name)
+        for name in _REMEMBERED
+        if getattr(options, name) != getattr(defaults, name)
+    }
+    if options.license != "other":
+        values.pop("license_name", None)  # follows from the licence
+    if not values:
+        return ""
+    text = json.dumps(values)
+    for character in "<>-":  # what could end the comment
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return f"<!-- ccrawl:options {text} -->\n"
+
+
+def from_comment(card: str) -> CardOptions:
+    """The options that a card remembers; the defaults where it has none, or none that can be."""
+    match = _COMMENT.search(card)
+    try:
+        values = json.loads(match[1]) if match else {}
+        return CardOptions(
+            **{name: values[name] for name in _REMEMBERED if isinstance(values.get(name), str)}
+        )
+    except (ValueError, RecursionError, UsageError):
+        return CardOptions()
 
 
 def check_repo(repo: str | None) -> None:

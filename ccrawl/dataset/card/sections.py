@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ccrawl.cli.units import count, size
@@ -91,7 +91,7 @@ def _made(card: Card) -> str:
     ]
     options = [
         (code(name, in_table=True), code(_shown(value), 80, in_table=True))
-        for name, value in facts.manifest.options.items()
+        for name, value in _leaves(facts.manifest.options)
     ]
     commands = export_commands(facts, card.folder)
     return section(
@@ -101,6 +101,15 @@ def _made(card: Card) -> str:
         "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)),
         table(["option", "value"], options),
     )
+
+
+def _leaves(options: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """The options one by one, those of a group under its name: `extract.favor`."""
+    for name, value in options.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{above}{name}.")
+        else:
+            yield above + name, value
 
 
 def _dropped_copies(options: Mapping[str, Any]) -> str:

@@ -52,9 +52,12 @@ _KEPT = re.compile(
 _ADDED = "added"  # where kept text goes whose place the template no longer has
 
 
-def note(fingerprint: str) -> str:
-    """What stands after the front matter. The fingerprint says which files the card's numbers are of."""
-    return f"{NOTE}\n<!-- ccrawl:files {fingerprint} -->\n"
+def note(fingerprint: str, options: str = "") -> str:
+    """What stands after the front matter. The fingerprint says which files the card's numbers are of.
+
+    `options` is a comment line that says with which options it was made.
+    """
+    return f"{NOTE}\n<!-- ccrawl:files {fingerprint} -->\n{options}"
 
 
 def card_is_of(card: str) -> str | None:

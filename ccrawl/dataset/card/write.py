@@ -10,11 +10,11 @@ from ccrawl.dataset.card.dedup import DedupFacts, read_dedup
 from ccrawl.dataset.card.estimate import Estimate, estimate
 from ccrawl.dataset.card.facts import Facts, read_facts
 from ccrawl.dataset.card.front_matter import front_matter
-from ccrawl.dataset.card.options import CardOptions
+from ccrawl.dataset.card.options import CardOptions, as_comment, from_comment
 from ccrawl.dataset.card.parts import Card
 from ccrawl.dataset.card.pictures import Bar, across, upright
 from ccrawl.dataset.card.sections import sections
-from ccrawl.dataset.card.template import DEFAULT, fill, kept_texts, note
+from ccrawl.dataset.card.template import DEFAULT, card_is_of, fill, kept_texts, note
 from ccrawl.dataset.writer import write_atomically
 from ccrawl.errors import OutputError, UsageError
 
@@ -45,14 +45,16 @@ def card(
     """Write the card of the dataset in `directory`: README.md and the pictures in assets/, there or in `out`.
 
     Every number is read from the manifest and the files. What a person wrote between the keep lines of a
-    former card stays. The same dataset and options give the same bytes.
+    former card stays, and without `options` those of the former card hold (but for files they named). The
+    same dataset and options give the same bytes.
 
     Raises OutputError when the dataset can't be read or contradicts its manifest, and when a README.md stands
     there that ccrawl did not write (`overwrite` replaces it); UsageError for wrong options.
     """
-    options = options or CardOptions()
     folder = Path(directory)
     target = Path(out) if out is not None else folder
+    if options is None:
+        options = CardOptions() if overwrite else remembered_options(target)
     kept = {} if overwrite else _kept(target / README)
     template = _template(options.template)
     facts = read_facts(folder)
@@ -62,7 +64,9 @@ def card(
     folder_name = folder.resolve().name
     name = options.name or (options.repo or folder_name).rpartition("/")[2]
     content = Card(facts, options, name, folder_name, dedup, estimates, frozenset(drawn))
-    head = front_matter(facts, options, name, kept.get("yaml", "")) + note(facts.manifest.fingerprint)
+    head = front_matter(facts, options, name, kept.get("yaml", "")) + note(
+        facts.manifest.fingerprint, as_comment(options)
+    )
     text = fill(template, {"front_matter": head, **sections(content)}, kept)
     try:
         (target / ASSETS).mkdir(parents=True, exist_ok=True)
@@ -74,6 +78,15 @@ def card(
         write_atomically(paths[-1], svg.encode())
     write_atomically(target / README, text.encode())
     return CardReport(target / README, tuple(paths), tuple(sorted(kept)), facts, dedup, estimates)
+
+
+def remembered_options(directory: Path) -> CardOptions:
+    """The options that the card in `directory` was made with, the defaults where there is no card of ours."""
+    try:
+        text = (directory / README).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return CardOptions()
+    return from_comment(text) if card_is_of(text) is not None else CardOptions()
 
 
 def pictures(facts: Facts, dedup: DedupFacts | None) -> dict[str, str]:

@@ -14,6 +14,7 @@ from ccrawl.dataset.ledger import ShardEntry
 from ccrawl.dataset.verify.faults import Fault, Faults
 from ccrawl.dataset.verify.files import BATCH_ROWS
 from ccrawl.errors import CcrawlError, PageError
+from ccrawl.html.extractors import get_extractor
 from ccrawl.run.convert import printable
 
 _COLUMNS = ["warc_record_id", "warc_record_offset", "url", "crawl_date", "html_length", "payload_digest"]
@@ -38,8 +39,13 @@ def check_source(
     faults = Faults(entry.file)
     tally = Tally()
     limit = options.get("max_page_bytes", CaptureOptions().max_page_bytes)
-    capture_options = CaptureOptions(max_page_bytes=limit, limit=options.get("limit"))
     try:
+        capture_options = CaptureOptions(
+            max_page_bytes=limit,
+            limit=options.get("limit"),
+            conversions=get_extractor(options.get("extractor", "main")).reads_text,
+            resolve_revisits=bool(options.get("resolve_revisits")),
+        )
         with pq.ParquetFile(directory / entry.file) as file:
             rows = _rows_by_record(file)
         for capture in read_captures(source, options=capture_options, tally=tally):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ccrawl import __version__
 from ccrawl.archives import Source
@@ -17,43 +18,40 @@ from ccrawl.errors import OutputError
 from ccrawl.run.export import run_export
 from ccrawl.run.options import ExportOptions
 
+Options = TypeVar("Options")
+
 
 def export_again(
     directory: Path, manifest: Manifest, sources: Sequence[Source], faults: Iterable[Fault], *, workers: int
 ) -> tuple[str, ...]:
     """Take the broken shards out of the ledger and export what is then missing; returns the files redone.
 
-    Files that no manifest knows are left alone: someone put them there. Raises OutputError when the dataset
-    is of another version of ccrawl or of several crawls, or when `sources` are not those of the export.
+    A broken shard whose source was not given stays as it is. Files that no manifest knows are left alone:
+    someone put them there. Raises OutputError when the dataset is of another version of ccrawl or of several
+    crawls.
     """
     options = options_of(directory, manifest)
     broken = {
         file for file, codes in faults_of_shards(faults).items() if not codes.isdisjoint(MENDED_BY_EXPORT)
     }
-    before = {entry.file for entry in manifest.shards} - broken
-    with Ledger.open(directory, options.for_manifest(), __version__) as ledger:
-        for number, entry in list(ledger.shards.items()):
-            if entry.file in broken:
-                del ledger.shards[number]
-        ledger.save()
-    run_export(_those_of(manifest, sources), directory, options, workers=workers)
-    after = {entry.file for entry in read_manifest(directory).shards}
-    return tuple(sorted(after - before))
-
-
-def _those_of(manifest: Manifest, sources: Sequence[Source]) -> Sequence[Source]:
-    """The dataset's own sources out of all that were given, as they were numbered.
-
-    Where a number is missing from the manifest nobody knows its source: then all that were given are taken,
-    and the export refuses them unless they are those of the first time.
-    """
+    wanted = {entry.number: entry.source for entry in manifest.shards if entry.file in broken}
+    wanted |= {failed.number: failed.source for failed in manifest.failed}
     by_name = {source.name: source for source in sources}
-    names = {shard.number: shard.source for shard in manifest.shards}
-    names |= {failed.number: failed.source for failed in manifest.failed}
-    if sorted(names) != list(range(len(names))):
-        return sources
-    found = [source_named(names[number], by_name) for number in range(len(names))]
-    return [source for source in found if source is not None] if None not in found else sources
+    found = {number: source_named(name, by_name) for number, name in wanted.items()}
+    # Under the manifest's number and name: what was given may be a local copy, or one of many files.
+    again = [
+        replace(source, number=number, name=wanted[number])
+        for number, source in sorted(found.items())
+        if source is not None
+    ]
+    with Ledger.open(directory, options.for_manifest(), __version__) as ledger:
+        for source in again:
+            ledger.shards.pop(source.number or 0, None)
+        ledger.save()
+    if again:
+        run_export(again, directory, options, workers=workers)
+    numbers = {source.number for source in again}
+    return tuple(entry.file for entry in read_manifest(directory).shards if entry.number in numbers)
 
 
 def options_of(directory: Path, manifest: Manifest) -> ExportOptions:
@@ -65,17 +63,23 @@ def options_of(directory: Path, manifest: Manifest) -> ExportOptions:
             f"{directory}: was made by ccrawl {manifest.version}, this is {__version__}; "
             "repair it with that version, or export it again with --overwrite"
         )
-    values = manifest.options
-    if values.get("dedup_index"):
+    if manifest.options.get("dedup_index"):
         raise OutputError(
             f"{directory}: was made with a dedupe index; give the same export command again, "
             "which makes the files that are damaged or missing anew"
         )
-    known = {field.name for field in fields(ExportOptions)}
-    unknown = sorted(set(values) - known)
-    if unknown:
-        raise OutputError(f"{directory}: was made with options that this version does not know: {unknown[0]}")
-    arguments: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-    }
-    return ExportOptions(**arguments)
+    try:
+        return _with_values(ExportOptions(), manifest.options)
+    except TypeError as error:
+        raise OutputError(f"{directory}: was made with options that this version does not know") from error
+
+
+def _with_values(options: Options, values: Mapping[str, Any]) -> Options:
+    """The options with the manifest's JSON values in them. TypeError for a name that there is not."""
+    changes: dict[str, Any] = {}
+    for name, value in values.items():
+        former = getattr(options, name, None)
+        if dataclasses.is_dataclass(former) and isinstance(value, dict):
+            value = _with_values(former, value)
+        changes[name] = tuple(value) if isinstance(value, list) else value
+    return replace(options, **changes)  # type: ignore[type-var]

@@ -11,6 +11,7 @@ from typing import Any
 
 from ccrawl.archives.digests import parse_digest
 from ccrawl.archives.fields import host_of
+from ccrawl.dataset.manifest import LOCATIONS
 from ccrawl.dataset.schema import COLUMNS, Row
 from ccrawl.dataset.verify.faults import Faults
 from ccrawl.text.simhash import simhash
@@ -32,7 +33,7 @@ class RowLaws:
         self._extractor = extractor
         self._source = source
         self._fingerprints = fingerprints  # whether they follow our definition
-        self._offset = -1  # of the row before
+        self._place = ("", -1)  # file and offset of the row before
 
     def check(self, columns: Sequence[list[Any]]) -> None:
         """Check a batch: one list of values a column, in column order."""
@@ -74,12 +75,15 @@ class RowLaws:
             fault("simhash", f"{row.simhash:016x}, the Markdown's is {fingerprint:016x}")
         if parse_digest(row.payload_digest) is None:
             fault("digest", repr(row.payload_digest))
-        if row.extractor != self._extractor or row.warc_filename != self._source:
+        # A shard of single records holds those of many files, sorted by file and offset.
+        single_records = self._source.startswith(LOCATIONS)
+        if row.extractor != self._extractor or not (single_records or row.warc_filename == self._source):
             fault("provenance", f"extractor {row.extractor!r}, warc_filename {row.warc_filename!r}")
-        if row.warc_record_offset is not None:
-            if row.warc_record_offset <= self._offset:
-                fault("order", f"offset {row.warc_record_offset} after {self._offset}")
-            self._offset = row.warc_record_offset
+        if row.warc_record_offset is not None and not row.warc_filename.startswith(LOCATIONS):
+            place = (row.warc_filename if single_records else "", row.warc_record_offset)
+            if place <= self._place:
+                fault("order", f"offset {row.warc_record_offset} after {self._place[1]}")
+            self._place = place
 
 
 def _is_date(text: str) -> bool:

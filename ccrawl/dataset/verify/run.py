@@ -13,7 +13,7 @@ from typing import Any
 from ccrawl.archives import Source, find_sources
 from ccrawl.dataset.card.template import card_is_of
 from ccrawl.dataset.ledger import MANIFEST, ShardEntry
-from ccrawl.dataset.manifest import Manifest, crawl_of, read_manifest
+from ccrawl.dataset.manifest import CRAWL_LIST, Manifest, crawl_of, ranges, read_manifest
 from ccrawl.dataset.verify.faults import Fault
 from ccrawl.dataset.verify.files import check_file
 from ccrawl.dataset.writer import TEMPORARY_SUFFIX
@@ -21,8 +21,6 @@ from ccrawl.errors import UsageError
 from ccrawl.run.processes import Worker, WorkerDied, worker_context
 
 README = "README.md"
-# How Common Crawl's lists of shards name them; such shards have numbers of their own.
-_CRAWL_LIST = "crawl-data/"
 
 OnShard = Callable[[int, int, str], None]  # shards done, shards in all, the file just done
 
@@ -152,12 +150,12 @@ def _check_manifest(manifest: Manifest) -> list[Fault]:
     failed_numbers = {failed.number for failed in manifest.failed}
     for crawl in manifest.crawls:
         shards = [entry for entry in manifest.shards if crawl_of(entry.file) == crawl]
-        if any(entry.source.startswith(_CRAWL_LIST) for entry in shards):
+        if any(entry.source.startswith(CRAWL_LIST) for entry in shards):
             continue  # a choice of shards, under the numbers of the crawl's own list
         numbers = {entry.number for entry in shards}
         missing = set(range(max(numbers))) - numbers - failed_numbers
         if missing:
-            faults.append(Fault("shard-missing", MANIFEST, f"crawl {crawl}: shard {_ranges(missing)}"))
+            faults.append(Fault("shard-missing", MANIFEST, f"crawl {crawl}: shard {_told(missing)}"))
     return faults
 
 
@@ -252,16 +250,10 @@ def _result(worker: Worker[list[Fault]], file: str) -> list[Fault]:
         return [Fault("unreadable", file, f"its reader ended with code {death.exit_code}", shard=file)]
 
 
-def _ranges(numbers: Iterable[int]) -> str:
-    """`3`, `3-5, 9`: the first eight ranges."""
-    ranges: list[list[int]] = []
-    for number in sorted(numbers):
-        if ranges and ranges[-1][1] == number - 1:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number])
-    told = [str(first) if first == last else f"{first}-{last}" for first, last in ranges[:8]]
-    return ", ".join(told) + (f" and {len(ranges) - 8} more ranges" if len(ranges) > 8 else "")
+def _told(numbers: Iterable[int]) -> str:
+    """`3, 5-9`: the first eight ranges."""
+    told = ranges(numbers)
+    return ", ".join(told[:8]) + (f" and {len(told) - 8} more ranges" if len(told) > 8 else "")
 
 
 def faults_of_shards(faults: Iterable[Fault]) -> Mapping[str, set[str]]:
