@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from isal import igzip_lib
+from isal import igzip_lib, isal_zlib
 
 from ccrawl.archives.window import Window
 from ccrawl.errors import SourceError
@@ -72,6 +72,7 @@ def _lz4_decoder() -> Decoder:
 
 # The stubs of isal call this an instance.
 ISAL_ERROR = cast(type[Exception], igzip_lib.IsalError)
+ISAL_ZLIB_ERROR = cast(type[Exception], isal_zlib.error)
 LZ4_MAGIC = b"\x04\x22\x4d\x18"
 GZIP = Codec("gzip", b"\x1f\x8b\x08", _gzip_decoder, (ISAL_ERROR, EOFError))
 BZIP2 = Codec("bzip2", b"BZh", bz2.BZ2Decompressor, (OSError, EOFError))

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import brotli
 from isal import isal_zlib
 
-from ccrawl.archives.codecs import zstd
+from ccrawl.archives.codecs import ISAL_ZLIB_ERROR, zstd
 from ccrawl.errors import PageError, PageTooLarge
 
 STEP = 1 << 16
-_ISAL_ERROR = cast(type[Exception], isal_zlib.error)  # the stubs call it an instance
 MAX_CODINGS = 4
 GZIP_MAGIC = b"\x1f\x8b\x08"
 # What servers write where nothing is coded.
@@ -94,7 +93,7 @@ def _inflated(body: bytes, wbits: int, limit: int) -> tuple[bytes, bytes, bool]:
             if size > limit:
                 raise PageTooLarge(f"the payload decodes to more than {limit} bytes")
         return b"".join(parts), decoder.unused_data, decoder.eof
-    except _ISAL_ERROR:
+    except ISAL_ZLIB_ERROR:
         return _inflated_before_damage(body, wbits, limit)
 
 

@@ -72,6 +72,9 @@ class PlainMembers:
     def more(self) -> bytes:
         piece = self._window.read_at(self.position, PIECE)
         self.position += len(piece)
+        if not piece and self.size is not None and self.position < self.size:
+            self.position = self.size
+            raise Broken("cut")  # the file ends before its size: a damaged ZIP member
         return piece
 
     def skip(self, count: int) -> int:
@@ -113,7 +116,10 @@ class CompressedMembers:
             if head.startswith(magic):
                 break
             if not head:
-                return False
+                if self._window.size is None or self.position >= self._window.size:
+                    return False
+                self.offset = self.position  # the file ends before its size: a damaged ZIP member
+                raise Broken("cut")
             if skipped := self._codec.skippable(head):
                 self.position += skipped
                 continue
@@ -221,8 +227,7 @@ class CompressedMembers:
             if len(head) < len(magic):
                 head += window.read_at(candidate + len(head), TRIAL)
                 if len(head) < len(magic):
-                    self.position = candidate + len(head)
-                    self.offset = self.position
+                    self.position = self.offset = max(candidate + len(head), window.size or 0)
                     return False
             found = head.find(magic)
             if found < 0:

@@ -42,6 +42,10 @@ def open_container(source: Source) -> Iterator[tuple[zipfile.ZipFile, IO[bytes]]
     """A WACZ as a ZIP file, and the file that it lies in."""
     with ExitStack() as stack:
         file, _, _ = _opened(stack, source, source.members)
+        if not file.seekable():
+            raise SourceError(
+                f"{source.name}: a ZIP inside a compressed member can't be read; store it instead"
+            )
         yield open_zip(_buffered(file), source.name), file
 
 
@@ -49,15 +53,19 @@ def _opened(stack: ExitStack, source: Source, members: tuple[str, ...]) -> tuple
     if not members:
         return _outermost(stack, source)
     outer, _, cheap = _opened(stack, source, members[:-1])
-    outer = _buffered(outer)
     where = "/".join([source.path, *members[:-1]])
+    if not outer.seekable():
+        raise SourceError(f"{where}: a ZIP inside a compressed member can't be read; store it instead")
+    outer = _buffered(outer)
     archive = stack.enter_context(open_zip(outer, where))
     file, size, stored = open_member(archive, outer, members[-1], where)
     return file, size, cheap and stored
 
 
 def _buffered(file: IO[bytes]) -> IO[bytes]:
-    return io.BufferedReader(file, 1 << 16) if isinstance(file, io.RawIOBase) else file
+    if isinstance(file, io.RawIOBase) and file.seekable():
+        return io.BufferedReader(file, 1 << 16)
+    return file
 
 
 def _outermost(stack: ExitStack, source: Source) -> tuple[IO[bytes], int | None, bool]:

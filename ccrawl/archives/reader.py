@@ -75,8 +75,11 @@ def _read_file(
     def located(damage: Damage) -> None:
         damaged(replace(damage, source=name))
 
-    for record in Framer(members, format, keep=keep, damaged=located, feed=feed):
-        yield name, record
+    try:
+        for record in Framer(members, format, keep=keep, damaged=located, feed=feed):
+            yield name, record
+    except OSError as error:
+        raise SourceError(f"{source.path}: reading stopped: {error.strerror or error}") from error
 
 
 def _recognised(window: Window, source: Source) -> tuple[Format, Members]:

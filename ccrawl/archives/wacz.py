@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import struct
 import zipfile
 import zlib
 from pathlib import PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, cast
 from urllib.parse import urljoin
 
-from ccrawl.archives.codecs import GZIP
+from isal import isal_zlib
+
+from ccrawl.archives.codecs import GZIP, ISAL_ZLIB_ERROR
 from ccrawl.errors import SourceError
 
 ZIP_START = (b"PK\x03\x04", b"PK\x05\x06")
@@ -28,6 +31,7 @@ WARC_SUFFIXES = tuple(
     for kind in ("warc", "arc", "wet", "wat")
     for packed in ("", ".gz", ".zst", ".bz2", ".lz4")
 )
+_STEP = 1 << 16
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _END = struct.Struct("<4s8xLL")
 
@@ -61,6 +65,55 @@ class Section(io.RawIOBase):
         piece = self._file.read(max(0, min(len(buffer), self.size - self._at)))
         buffer[: len(piece)] = piece
         self._at += len(piece)
+        return len(piece)
+
+
+class Inflated(io.RawIOBase):
+    """What a deflated member decodes to, read forward. It ends where the member is damaged.
+
+    zipfile's own stream raises there and at a wrong checksum, and takes with it what it had decoded.
+    """
+
+    def __init__(self, section: Section) -> None:
+        super().__init__()
+        self._section = section
+        self._inflater: Any = isal_zlib.decompressobj(-15)
+        self._input = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        decoded = b""
+        while not decoded and not self._inflater.eof:
+            self._input = self._input or self._section.read(_STEP) or b""
+            if not self._input:
+                break
+            try:
+                decoded = self._inflater.decompress(self._input, len(buffer))
+            except ISAL_ZLIB_ERROR:
+                break
+            self._input = self._inflater.unconsumed_tail
+        buffer[: len(decoded)] = decoded
+        return len(decoded)
+
+
+class Forgiving(io.RawIOBase):
+    """A member in another compression, through zipfile. It too ends where the member is damaged."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__()
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            piece = self._file.read(min(len(buffer), _STEP))
+        except (zipfile.BadZipFile, OSError, EOFError, lzma.LZMAError):
+            return 0
+        buffer[: len(piece)] = piece
         return len(piece)
 
 
@@ -125,16 +178,18 @@ def open_member(
         entry = archive.getinfo(name)
         if entry.flag_bits & 1:
             raise SourceError(f"{where}: the member {name} is encrypted")
-        if entry.compress_type == zipfile.ZIP_STORED:
+        if entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             start = entry.header_offset
             file.seek(start)
             magic, name_length, extra_length = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
             if magic != b"PK\x03\x04":
                 raise SourceError(f"{where}: the ZIP directory points to no member for {name}")
             data = start + _LOCAL_HEADER.size + int(name_length) + int(extra_length)
-            section = Section(file, data, entry.file_size)
-            return section, entry.file_size, True  # type: ignore[return-value]
-        return archive.open(entry), entry.file_size, False
+            section = Section(file, data, entry.compress_size)
+            if entry.compress_type == zipfile.ZIP_STORED:
+                return cast(IO[bytes], section), entry.compress_size, True
+            return cast(IO[bytes], Inflated(section)), entry.file_size, False
+        return cast(IO[bytes], Forgiving(archive.open(entry))), entry.file_size, False
     except KeyError as error:
         raise SourceError(f"{where}: holds no member {name}") from error
     except (
