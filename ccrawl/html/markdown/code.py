@@ -12,12 +12,33 @@ from ccrawl.html.markdown.tags import TEXT, tag_number
 from ccrawl.html.markdown.writer import Writer
 
 _BACKTICKS = re.compile(r"`+")
+# How highlighters name the language in a class: Prism and highlight.js (language-x, lang-x, hljs x), GitHub
+# (highlight-source-x), Sphinx (highlight-x), pandoc (sourceCode x), SyntaxHighlighter (brush: x).
 _LANGUAGE = re.compile(
-    r"(?:^|[\s{])(?:language|lang|highlight-source|brush:|sourceCode\s+|highlight-text|source)[-\s]?([A-Za-z0-9+#_.\-]+)"
+    r"(?:^|\s)(?:language-|lang-|highlight-(?:source-|text-)?|brush:\s*|(?:hljs|sourceCode)\s+)"
+    r"([A-Za-z][A-Za-z0-9+#_.\-]{0,30})"
 )
 _LANGUAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+#_.\-]{0,30}")
 _NO_LANGUAGE = frozenset(
-    ["none", "plain", "plaintext", "text", "txt", "nohighlight", "default", "toolbar", "code", "pre", "auto"]
+    [
+        "auto",
+        "code",
+        "code-block",
+        "copy",
+        "default",
+        "hljs",
+        "language",
+        "nohighlight",
+        "none",
+        "notranslate",
+        "plain",
+        "plaintext",
+        "pre",
+        "text",
+        "toolbar",
+        "txt",
+        "wrapper",
+    ]
 )
 _GUTTER = re.compile(
     r"(?:^|[\s_-])(?:line-?numbers?(?:-rows)?|linenos?(?:div)?|gutter|lnum|ln-num|blob-num|hljs-ln-numbers|rouge-gutter)(?:$|[\s_-])",
@@ -33,9 +54,7 @@ _A = tag_number("a")
 
 
 def inline_code(writer: Writer, node: LexborNode) -> None:
-    """`<code>`, `<samp>`, `<kbd>`, `<tt>`: a code span. One that holds nothing but a link is written inside
-    it.
-    """
+    """`<code>`, `<samp>`, `<kbd>`, `<tt>`: a code span; inside a link, where it holds nothing but that."""
     child = node.first_child
     if child is not None and child.tag_id == _A and child.next is None and links.open_link(writer, child):
         _inline_text(writer, child)
@@ -68,8 +87,7 @@ def _put_span(writer: Writer, text: str) -> None:
 
 
 def code_span(text: str) -> str:
-    """`text`, which has no white space at its ends, as a code span, fenced by more backticks than it holds.
-    """
+    """`text`, without white space at its ends, as a code span. Its fence is no run of backticks in it."""
     runs = {len(run) for run in _BACKTICKS.findall(text)}
     fence = "`"
     while len(fence) in runs:
@@ -166,17 +184,16 @@ def _numbers_lines(node: LexborNode, text: str) -> bool:
 
 
 def _language(node: LexborNode) -> str:
-    """The language that the block's own class or data attributes name, its `<code>`'s, or its parent's."""
-    code = node.css_first("code")
-    for element in (code, node, node.parent):
+    """The language that the block, its `<code>`, or one of two elements around it names."""
+    parent = node.parent
+    for element in (node.css_first("code"), node, parent, parent.parent if parent is not None else None):
         if element is None:
             continue
         attributes = element.attributes
-        for name in ("data-lang", "data-language", "data-code-language"):
-            value = (attributes.get(name) or "").strip()
-            if _LANGUAGE_NAME.fullmatch(value):
-                return "" if value.lower() in _NO_LANGUAGE else value
-        match = _LANGUAGE.search(attributes.get("class") or "")
-        if match and match[1].lower() not in _NO_LANGUAGE:
-            return match[1]
+        named = [(attributes.get(name) or "").strip() for name in ("data-lang", "data-language")]
+        names = [name for name in named if _LANGUAGE_NAME.fullmatch(name)]
+        names += _LANGUAGE.findall(attributes.get("class") or "")
+        for name in names:
+            if name.lower() not in _NO_LANGUAGE:
+                return name
     return ""

@@ -269,3 +269,27 @@ def test_words_are_neither_glued_nor_split() -> None:
 
 def test_no_break_spaces_and_spaces_give_the_same() -> None:
     assert markdown("<p>a&nbsp;&nbsp;b <b>c&nbsp;</b>d</p>") == markdown("<p>a  b <b>c </b>d</p>")
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ('<pre class="language-c++">x</pre>', "c++"),
+        ('<pre><code class="hljs python">x</code></pre>', "python"),
+        ('<pre class="prettyprint lang-js">x</pre>', "js"),
+        ('<pre class="brush: php; toolbar: false">x</pre>', "php"),
+        ('<pre data-lang="go">x</pre>', "go"),
+        (
+            '<div class="highlight-python3 notranslate"><div class="highlight"><pre>x</pre></div></div>',
+            "python3",
+        ),
+        (
+            '<div class="language-ruby highlighter-rouge"><div class="highlight"><pre class="highlight"><code>x</code></pre></div></div>',
+            "ruby",
+        ),
+        ('<pre class="wide language-none code-toolbar">x</pre>', ""),
+        ('<pre class="highlight langenscheidt source wrapper">x</pre>', ""),
+    ],
+)
+def test_the_language_of_code_comes_from_what_highlighters_write(html: str, language: str) -> None:
+    assert markdown(html) == f"```{language}\nx\n```"
