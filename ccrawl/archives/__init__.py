@@ -12,7 +12,7 @@ A source is read as: window (bytes by offset) -> members (compression) -> stream
 """
 
 from ccrawl.archives.capture import MAX_PAGE_BYTES, Capture, CaptureOptions, NotHtml
-from ccrawl.archives.captures import Tally, read_captures
+from ccrawl.archives.captures import Skip, Tally, read_captures
 from ccrawl.archives.codings import UnsupportedCoding
 from ccrawl.archives.crawls import BASE_URL, crawl_sources
 from ccrawl.archives.digests import Digest, digest_of, parse_digest
@@ -29,6 +29,7 @@ __all__ = [
     "Digest",
     "Location",
     "NotHtml",
+    "Skip",
     "Source",
     "Tally",
     "UnsupportedCoding",

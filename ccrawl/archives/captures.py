@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,10 +19,22 @@ MAX_DAMAGE_LISTED = 1000
 DEFAULT_OPTIONS = CaptureOptions()
 
 
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A record that was passed over: why, and where it stands (no offset where records share a member)."""
+
+    cause: str
+    filename: str
+    offset: int | None
+    record_id: str
+    url: str
+
+
 @dataclass(slots=True)
 class Tally:
     """What reading met. records == captures + sum(skipped.values()); damage is counted beside them.
 
+    on_skip: called with each record that is passed over, where somebody wants to list them
     types: records by WARC-Type ("" for none); damage: the first MAX_DAMAGE_LISTED regions; damaged: all, by
     cause
     """
@@ -32,6 +44,7 @@ class Tally:
     skipped: Counter[str] = field(default_factory=Counter)
     damage: list[Damage] = field(default_factory=list)
     damaged: Counter[str] = field(default_factory=Counter)
+    on_skip: Callable[[Skip], None] | None = None
 
     @property
     def records(self) -> int:
@@ -85,6 +98,9 @@ def _read_one(source: Source, options: CaptureOptions, tally: Tally) -> Iterator
             found = originals.resolved(record, found, filename)
         if isinstance(found, str):
             tally.skipped[found] += 1
+            if tally.on_skip:
+                record_id, url = record.field(b"warc-record-id"), record.field(b"warc-target-uri")
+                tally.on_skip(Skip(found, filename, record.offset, record_id, url))
             continue
         tally.captures += 1
         yield found

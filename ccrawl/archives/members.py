@@ -23,6 +23,9 @@ PIECE = 1 << 20
 # shared shards 16 KiB is the best of 4 to 256 KiB (more calls below, more copying above).
 FEED = 1 << 14
 TRIAL = 1 << 16
+# Failed trials of places that look like a member's start, in one file, before trials get short: bytes made to
+# look like thousands of members would otherwise cost a PIECE each.
+MAX_LONG_TRIALS = 1000
 _ZERO_PADDING = b"\0" * 64
 
 
@@ -104,6 +107,7 @@ class CompressedMembers:
         self._broken = False
         self._salvaged: list[bytes] = []
         self._cause = ""
+        self._failed_trials = 0
         self.offset = 0
         self.position = 0
 
@@ -237,6 +241,7 @@ class CompressedMembers:
             if self._sound(candidate, accepts):
                 self.position = candidate
                 return True
+            self._failed_trials += 1
             candidate += 1
 
     def _sound(self, offset: int, accepts: Callable[[bytes], bool]) -> bool:
@@ -244,13 +249,14 @@ class CompressedMembers:
         start = b""
         position = offset
         size = 0
+        most = PIECE if self._failed_trials < MAX_LONG_TRIALS else TRIAL // 16
         try:
-            while not decoder.eof and size <= PIECE:
+            while not decoder.eof and size <= most:
                 piece = self._window.read_at(position, FEED) if decoder.needs_input else b""
                 if not piece and decoder.needs_input:
                     return False
                 position += len(piece)
-                decoded = decoder.decompress(piece, TRIAL)
+                decoded = decoder.decompress(piece, min(most, TRIAL))
                 size += len(decoded)
                 if len(start) < TRIAL:
                     start += decoded

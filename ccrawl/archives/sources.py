@@ -94,7 +94,7 @@ def _local_paths(argument: str) -> list[tuple[str, int | None]]:
         files = [file for file in path.rglob("*") if file.name.lower().endswith(SUFFIXES) and file.is_file()]
         if not files:
             raise UsageError(f"{argument}: the directory holds no WARC, ARC, WET or WACZ file")
-    elif path.is_file():
+    elif path.exists():
         files = [path]
     elif glob.has_magic(argument):
         # glob and not Path.glob: a pattern may be absolute
@@ -104,7 +104,7 @@ def _local_paths(argument: str) -> list[tuple[str, int | None]]:
             raise UsageError(f"{argument}: no file matches this pattern")
     else:
         raise UsageError(f"{argument}: no such file or directory")
-    return [(str(file), file.stat().st_size) for file in files]
+    return [(str(file), file.stat().st_size if file.is_file() else None) for file in files]
 
 
 def _remote_paths(argument: str) -> list[tuple[str, int | None]]:

@@ -16,6 +16,7 @@ from ccrawl.archives import (
     Capture,
     CaptureOptions,
     NotHtml,
+    Skip,
     Source,
     Tally,
     UnsupportedCoding,
@@ -157,6 +158,17 @@ def test_record_types_that_are_no_pages_are_counted(tmp_path: Path) -> None:
         "not-response:other": 2,
         "revisit": 1,
     }
+
+
+def test_skipped_records_can_be_listed_with_their_place(tmp_path: Path) -> None:
+    parts = [member(record(response(page("x"), status=b"HTTP/1.1 404"), n)) for n in range(2)]
+    (tmp_path / "t.warc.gz").write_bytes(b"".join(parts))
+    skips: list[Skip] = []
+    assert not list(read_captures(tmp_path / "t.warc.gz", tally=Tally(on_skip=skips.append)))
+    assert skips == [
+        Skip("status:404", "t.warc.gz", 0, "<urn:test:0>", "http://w.example/0"),
+        Skip("status:404", "t.warc.gz", len(parts[0]), "<urn:test:1>", "http://w.example/1"),
+    ]
 
 
 def test_a_resource_is_a_page_by_the_records_own_type(tmp_path: Path) -> None:

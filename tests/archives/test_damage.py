@@ -225,6 +225,19 @@ def test_garbage_between_records_costs_no_record(tmp_path: Path) -> None:
     ]
 
 
+def test_a_file_made_of_gzip_magic_is_read_in_linear_time(tmp_path: Path) -> None:
+    # Each start has a name that swallows the starts after it, up to the one bomb that all of them share.
+    bomb = zlib.compressobj(9, zlib.DEFLATED, -15)
+    coded = bomb.compress(bytes(8 << 20)) + bomb.flush()
+    starts = b"\x1f\x8b\x08\x08\x01\x01\x01\x01\x01\x03" * 20_000
+    path = tmp_path / "hostile.warc.gz"
+    path.write_bytes(member(record(response("<p>x</p>"))) + starts + b"\0" + coded + b"bad checksum")
+    begun = time.process_time()
+    captures, tally = _read(path)
+    assert time.process_time() - begun < 10
+    assert len(captures) == 1 and tally.damage
+
+
 def test_a_file_of_heads_that_claim_megabytes_is_read_in_linear_time(tmp_path: Path) -> None:
     head = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\n"
     path = tmp_path / "hostile.warc.gz"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,21 @@ def test_patterns_and_files_count_once_in_any_order(folder: Path) -> None:
 def test_a_file_is_taken_whatever_its_name(folder: Path) -> None:
     assert [source.name for source in find_sources([str(folder / "notes.txt")])] == ["notes.txt"]
     assert [source.name for source in find_sources([f"file://{folder}/a.warc"])] == ["a.warc"]
+
+
+def test_a_pipe_is_read_forward(tmp_path: Path) -> None:
+    parts = [warc(n) for n in range(3)]
+    broken = bytearray(parts[1])
+    broken[40] ^= 0xFF
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(parts[0] + bytes(broken) + parts[2],))
+    writer.start()
+    (source,) = find_sources([str(pipe)])
+    tally = Tally()
+    assert [c.url[-1] for c in read_captures(source, tally=tally)] == ["0", "2"]
+    assert tally.damage[0].offset == len(parts[0])
+    writer.join()
 
 
 def test_arguments_that_name_nothing_are_usage_errors(folder: Path) -> None:

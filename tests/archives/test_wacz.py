@@ -9,6 +9,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from ccrawl.archives import Tally, find_sources, read_captures
 from ccrawl.archives.wacz import manifest_paths
@@ -19,6 +21,11 @@ from .build import member, page, record, response, zip_of
 
 def warc(number: int) -> bytes:
     return member(record(response(page(f"page {number}")), number))
+
+
+DAMAGED = zip_of(
+    {"archive/a.warc.gz": warc(1), "b.wacz": zip_of({"c.warc.gz": warc(2)}), "archive/plain": b"WARC/1.0\r\n"}
+)
 
 
 def urls(path: Path) -> list[str]:
@@ -181,6 +188,21 @@ def test_a_member_that_isnt_where_the_directory_says_is_an_error(tmp_path: Path)
     path = write(tmp_path / "c.wacz", data.replace(b"PK\x03\x04", b"PK\x03\x05", 1))
     with pytest.raises(SourceError):
         urls(path)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.floats(0, 1), values=st.binary(min_size=1, max_size=8), cut=st.booleans())
+def test_no_damage_to_a_zip_raises_anything_but_a_source_error(
+    place: float, values: bytes, cut: bool, tmp_path: Path
+) -> None:
+    data = bytearray(DAMAGED)
+    at = int(place * (len(data) - 1))
+    data[at : at + len(values)] = values
+    path = write(tmp_path / "c.wacz", bytes(data[: at + 20] if cut else data))
+    try:
+        assert set(urls(path)) <= {f"http://w.example/{n}" for n in range(9)}
+    except SourceError:
+        pass
 
 
 def test_an_absurd_directory_is_refused(tmp_path: Path) -> None:
