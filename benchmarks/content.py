@@ -51,7 +51,9 @@ def ours(models: dict[int, Model] | None, favor: str) -> Extract:
     return extract
 
 
-def figures(score: ModuleType, name: str, extract: Extract, pages: list[dict[str, Any]], markdown: bool) -> dict:
+def figures(
+    score: ModuleType, name: str, extract: Extract, pages: list[dict[str, Any]], markdown: bool
+) -> dict:
     """The scorer's figures for one extractor on one corpus, and F1 by page type."""
     counts, texts, _, errors, cpu, blocks = score.evaluate(name, extract, pages, markdown)
     row: dict[str, Any] = {"ms": 1000 * cpu / len(pages), "errors": errors}
@@ -88,7 +90,11 @@ def main() -> None:
         unseen = folds if corpus in FITTED_ON else None
         runs: list[tuple[str, Extract, bool]] = [
             ("floor", score.floor, False),
-            ("ccrawl" if unseen or corpus not in FITTED_ON else "ccrawl (seen)", ours(unseen, options.favor), True),
+            (
+                "ccrawl" if unseen or corpus not in FITTED_ON else "ccrawl (seen)",
+                ours(unseen, options.favor),
+                True,
+            ),
         ]
         if options.peers:
             runs += [
@@ -102,7 +108,10 @@ def main() -> None:
             floor = floor or row["ms"]
             row["times floor"] = row["ms"] / floor
             if name != "floor":
-                print(f"  {name:<14}" + "  ".join(f"{key} {value:.3f}" for key, value in row.items()), flush=True)
+                print(
+                    f"  {name:<14}" + "  ".join(f"{key} {value:.3f}" for key, value in row.items()),
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from ccrawl.html.content.context import CONTEXT, gather_context
 from ccrawl.html.content.features import FEATURES
 from ccrawl.html.content.model import Forest, Model, save_model
 
-LIMIT = 400  # blocks of one page that are fitted on
+LIMIT = 300  # blocks of one page that are fitted on
 COMMON = {
     "loss_function": "CrossEntropy",
     "depth": 6,
@@ -42,9 +42,9 @@ COMMON = {
     "logging_level": "Silent",
     "allow_writing_files": False,
 }
-FIRST = {**COMMON, "iterations": 150, "learning_rate": 0.13, "leaf_estimation_iterations": 3}
+FIRST = {**COMMON, "iterations": 120, "learning_rate": 0.14, "leaf_estimation_iterations": 3}
 SECOND = {**COMMON, "iterations": 100, "learning_rate": 0.1, "leaf_estimation_iterations": 2}
-FIRST_FEATURES, SECOND_FEATURES = 160, 130  # the most useful are kept; the rest need not be computed
+FIRST_FEATURES, SECOND_FEATURES = 130, 100  # the most useful are kept; the rest need not be computed
 
 
 def weights(pages: list[Sample], seed: int = 3) -> np.ndarray:
@@ -134,7 +134,7 @@ def main() -> None:
     note(f"{len(pages)} pages, {len(label)} blocks, {(weight > 0).sum()} fitted on")
 
     # Features are chosen once, on all pages: which columns exist is a choice of design, not a weight.
-    columns = most_useful(fit(matrix, label, weight, {**FIRST, "iterations": 100}), FIRST_FEATURES)
+    columns = most_useful(fit(matrix, label, weight, {**FIRST, "iterations": 50}), FIRST_FEATURES)
     first_names = [FEATURES[i] for i in columns]
     chosen = matrix[:, columns]
     note("features of the first forest chosen")
@@ -149,7 +149,7 @@ def main() -> None:
 
     matrix = np.concatenate([matrix, context(pages, out_of_fold)], axis=1)
     names = [*FEATURES, *CONTEXT]
-    columns = most_useful(fit(matrix, label, weight, {**SECOND, "iterations": 100}), SECOND_FEATURES)
+    columns = most_useful(fit(matrix, label, weight, {**SECOND, "iterations": 50}), SECOND_FEATURES)
     second_names = [names[i] for i in columns]
     chosen = matrix[:, columns]
     note("features of the second forest chosen")

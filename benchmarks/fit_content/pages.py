@@ -91,7 +91,7 @@ def samples(directory: Path, corpora: tuple[str, ...], cache: Path) -> list[Samp
 def _sample(corpus: str, page: dict[str, Any]) -> Iterator[Sample]:
     tree = parse(decode(page["html"], None).utf8)
     flat, head, title, _ = read_page(tree)
-    if not flat.texts:
+    if flat is None or not flat.texts:
         return
     # One page in eight is shown without its URL, so that the model can do without.
     url = page["url"]

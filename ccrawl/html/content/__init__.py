@@ -16,7 +16,7 @@ docs/explanation/content.md says how and why.
 from __future__ import annotations
 
 import numpy as np
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ccrawl.html.content import title as titles
 from ccrawl.html.content.decide import decide, judge
@@ -49,7 +49,10 @@ def main_content(
     replaces the fitted weights of the package (the benchmarks score each page with weights that never saw its site).
     """
     page, head, title, removed = read_page(tree, explain)
-    node, shown = page.nodes[0], 0.0
+    node, shown = tree.body or tree.root, 0.0
+    assert node is not None
+    if page is None:
+        return Content(node, title, removed=tuple(removed))
     if page.texts:
         probability, text = judge(page, head, url, title, model or fitted())
         keep = decide(probability, text, favor)
@@ -88,16 +91,25 @@ def _elsewhere(tree: LexborHTMLParser, head: PageHead, shown: float) -> tuple[st
     return (state, "embedded-json") if len(state) > 2 * shown else ("", "")
 
 
-def read_page(tree: LexborHTMLParser, explain: bool = False) -> tuple[Walk, PageHead, str, list[Removed]]:
-    """The body of `tree` as arrays, its head, its title, and what was cut before."""
+def read_page(
+    tree: LexborHTMLParser, explain: bool = False
+) -> tuple[Walk | None, PageHead, str, list[Removed]]:
+    """The body of `tree` as arrays (None when it is too large), its head, its title, and what was cut before."""
     root = tree.body or tree.root
     assert root is not None
     removed = strip(root, explain)
     page = walk(root)
-    scripts = [page.nodes[index] for index in np.flatnonzero(page.n_tag == TAG_ID["script"]).tolist()]
+    if page is not None:
+        scripts, headings = (_elements(page, name) for name in ("script", "h1"))
+    else:
+        scripts, headings = [], root.css("h1")
     head = read_head(tree, scripts)
-    headings = [page.nodes[index].text() for index in np.flatnonzero(page.n_tag == TAG_ID["h1"])[:8].tolist()]
-    return page, head, titles.choose(head.title, head.meta, headings, head.headline), removed
+    texts = [heading.text() for heading in headings[:8]]
+    return page, head, titles.choose(head.title, head.meta, texts, head.headline), removed
+
+
+def _elements(page: Walk, name: str) -> list[LexborNode]:
+    return [page.nodes[index] for index in np.flatnonzero(page.n_tag == TAG_ID[name]).tolist()]
 
 
 def page_title(tree: LexborHTMLParser) -> str:

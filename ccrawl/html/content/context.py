@@ -53,9 +53,10 @@ def gather_context(page: Walk, evidence: Evidence, first: Floats) -> NDArray[np.
         columns.append((sums[0, high] - sums[0, low]) / (sums[1, high] - sums[1, low]))
 
     # Sums over each node's subtree: blocks are in document order, so a node's blocks are a range.
-    start = page.t_node[page.b_first]
-    low = np.searchsorted(start, np.arange(len(page.nodes)))
-    high = np.searchsorted(start, page.n_end)
+    before = np.zeros(len(page.nodes) + 1, np.int64)
+    before[page.t_node[page.b_first] + 1] = 1
+    np.cumsum(before, out=before)
+    low, high = before[:-1], before[page.n_end]
     n_mass = sums[0, high] - sums[0, low]
     n_length = sums[1, high] - sums[1, low]
     boxes = evidence.ancestors

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from ccrawl.html.content import rules
 from ccrawl.html.content.context import CONTEXT, gather_context
-from ccrawl.html.content.features import gather
+from ccrawl.html.content.features import FIGURES, FLAGS, gather
 from ccrawl.html.content.head import PageHead
-from ccrawl.html.content.model import Model
+from ccrawl.html.content.model import Forest, Model
 from ccrawl.html.content.text import BlockText
 from ccrawl.html.content.walk import Flags, Floats, Walk
 
@@ -19,16 +21,20 @@ BOUNDS = {"precision": (0.3, 0.8), "balanced": (0.12, 0.65), "recall": (0.04, 0.
 
 def judge(page: Walk, head: PageHead, url: str | None, title: str, model: Model) -> tuple[Floats, BlockText]:
     """The probability that each block is main content, after both looks, and the figures of its words."""
-    wanted = tuple(dict.fromkeys(model.first.features + model.second.features))
-    plain = tuple(name for name in wanted if name not in CONTEXT)
-    evidence = gather(page, head, url, title, plain)
-    row = {name: index for index, name in enumerate(plain)}
-    first = model.first.probability(evidence.matrix[[row[name] for name in model.first.features]])
-    context = gather_context(page, evidence, first)
-    matrix = np.concatenate([evidence.matrix, context])
-    row |= {name: len(plain) + index for index, name in enumerate(CONTEXT)}
-    probability = model.second.probability(matrix[[row[name] for name in model.second.features]])
-    return rules.apply(page, evidence.text, probability), evidence.text
+    flags, first, second = _plan(model)
+    evidence = gather(page, head, url, title, flags, len(CONTEXT))
+    matrix = evidence.matrix
+    matrix[-len(CONTEXT) :] = gather_context(page, evidence, first.probability(matrix))
+    return rules.apply(page, evidence.text, second.probability(matrix)), evidence.text
+
+
+@functools.lru_cache(maxsize=8)
+def _plan(model: Model) -> tuple[tuple[str, ...], Forest, Forest]:
+    """The flags that `model` asks for, and its forests with their questions numbered as rows of one matrix."""
+    asked = dict.fromkeys(model.first.features + model.second.features)
+    flags = tuple(name for name in asked if name in set(FLAGS))
+    row = {name: index for index, name in enumerate((*FIGURES, *flags, *CONTEXT))}
+    return flags, model.first.numbered(row), model.second.numbered(row)
 
 
 def decide(probability: Floats, text: BlockText, favor: str) -> Flags:

@@ -104,7 +104,11 @@ def _path(page: Walk, node: int) -> str:
         element = page.nodes[node]
         attributes = element.attributes
         name = attributes.get("id")
-        label = f"#{name}" if name else "".join(f".{part}" for part in (attributes.get("class") or "").split()[:2])
+        label = (
+            f"#{name}"
+            if name
+            else "".join(f".{part}" for part in (attributes.get("class") or "").split()[:2])
+        )
         steps.append(f"{element.tag}{label}")
         if node == 0:
             break

@@ -18,50 +18,40 @@ from numpy.typing import NDArray
 from ccrawl.html.content import text as chars
 from ccrawl.html.content.head import KINDS, PageHead
 from ccrawl.html.content.text import BlockText, read_text
-from ccrawl.html.content.vocabulary import MARKUP, PHRASES, words
+from ccrawl.html.content.vocabulary import MARKUP, PHRASES, phrase_bit, words
 from ccrawl.html.content.walk import HIDDEN, TAG_ID, TAG_NAMES, TAG_SLOTS, Bits, Flags, Floats, Ints, Walk
 
 Matrix = NDArray[np.float32]
 
 LEVELS = 4  # containers looked at: the block's element and the three above it
-STEPS = (-3, -2, -1, 1, 2, 3)
-SIGNS = words("share related comment subscribe author date tags legal")  # phrases whose distance counts
+SIGNS = words("share related comment subscribe author legal")  # phrases whose distance counts
 OWN_TAGS = words(
     "p li td th h1 h2 h3 h4 h5 h6 div dt dd pre blockquote figcaption section article body summary"
 )
 
 FIGURES: tuple[str, ...] = (
     *words(
-        "own.length own.words own.link_density own.upper own.digits own.stops own.commas own.stop_rate "
-        "own.wide own.other own.marks own.rights own.word_length own.ends_stop own.ends_comma "
-        "own.starts_upper own.starts_digit own.texts own.links own.all_link own.hidden own.depth "
-        "own.in_body own.in_description own.title_match"
+        "own.length own.words own.link_density own.upper own.stops own.stop_rate own.marks own.ends_stop own.hidden "
+        "own.depth own.in_body own.in_description"
     ),
     *(
         f"box{level}.{name}"
         for level in range(LEVELS)
-        for name in words("chars share links stops blocks goodshare title headings")
+        for name in words("chars share links stops blocks goodshare headings")
     ),
     *words(
-        "place.index place.index_from_end place.chars_before place.share_before place.after_title "
-        "place.title_distance place.top_inside place.top_before place.top_after place.top_common "
-        "place.top_share place.first_good place.last_good place.between_good place.title_common "
-        "place.articles_before place.h1_before"
+        "place.index place.chars_before place.share_before place.after_title place.title_distance place.top_inside "
+        "place.top_before place.top_after place.top_common place.top_share place.first_good place.last_good "
+        "place.title_common place.h1_before"
     ),
-    *(f"by{step:+d}.{name}" for step in STEPS for name in words("length link_density stops heading same")),
-    *words("window.good5 window.links5 window.good15 window.links15"),
+    *words("next.link_density window.good5 window.links5 window.good15 window.links15"),
     *words("under.distance under.level under.length"),
     *(f"since.{name}" for name in SIGNS),
-    *(f"dense.{name}" for name in SIGNS),
     *words(
-        "shape.count shape.chars shape.links shape.stops shape.sibling_count shape.sibling_chars "
-        "shape.level0 shape.level1 shape.level2"
+        "shape.count shape.chars shape.links shape.stops shape.siblings shape.sibling_chars shape.level0 shape.level2"
     ),
     *words(
-        "page.chars page.blocks page.links page.good page.paragraphs page.headings page.cells "
-        "page.articles page.main page.wide page.title_found page.bodies page.og_article page.og_product "
-        "page.url_depth page.url_words page.url_date page.url_query page.url_root page.url_none "
-        "page.hidden page.items page.lists"
+        "page.links page.good page.paragraphs page.headings page.articles page.main page.bodies page.url_words page.url_date"
     ),
     *(f"kind.{name}" for name in KINDS),
 )
@@ -84,7 +74,7 @@ _IS_HEADING = np.isin(np.arange(TAG_SLOTS), _HEADINGS)
 _OWN_TAG = np.zeros(TAG_SLOTS, np.uint64)
 for _index, _name in enumerate(OWN_TAGS):
     _OWN_TAG[TAG_ID[_name]] = 1 << _index
-_SIGN_BITS = np.array([list(PHRASES).index(name) for name in SIGNS], np.uint64)
+_SIGN_BITS = np.array([phrase_bit(name) for name in SIGNS], np.uint64)
 _DATE = re.compile(r"(?:19|20)\d\d[/-]?[01]?\d(?:[/-]|\b)|\d{5,}")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -93,7 +83,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 class Evidence:
     """The features of a page's blocks, and the figures that later steps need again."""
 
-    matrix: Matrix  # the features asked for x blocks
+    matrix: Matrix  # FIGURES, the flags asked for, and room, x blocks
     text: BlockText
     ancestors: Ints  # LEVELS x blocks: the block's element, its parent ...
     shape: Ints  # a number shared by blocks of the same shape
@@ -101,24 +91,24 @@ class Evidence:
 
 
 @functools.cache
-def _layout(features: tuple[str, ...]) -> tuple[Ints, NDArray[np.int64], Bits]:
-    """For features asked for: their rows among figures and unpacked flags; source and bit of each such flag."""
-    flags = [name for name in features if name in set(FLAGS)]
-    rows = {name: index for index, name in enumerate((*FIGURES, *flags))}
+def _flags(names: tuple[str, ...]) -> tuple[Ints, Bits]:
+    """The source and the mask of each flag."""
     sources = list(FLAG_SOURCES)
-    split = [name.split(".", 1) for name in flags]
+    split = [name.split(".", 1) for name in names]
     return (
-        np.array([rows[name] for name in features], np.int64),
         np.array([sources.index(source) for source, _ in split], np.int64),
-        np.array([FLAG_SOURCES[source].index(name) for source, name in split], np.uint64),
+        np.array([1 << FLAG_SOURCES[source].index(name) for source, name in split], np.uint64),
     )
 
 
 def gather(
-    page: Walk, head: PageHead, url: str | None, title: str, features: tuple[str, ...] = FEATURES
+    page: Walk, head: PageHead, url: str | None, title: str, flags: tuple[str, ...] = FLAGS, room: int = 0
 ) -> Evidence:
-    """Compute `features`, some of FEATURES, for every block of `page`, which has at least one."""
-    rows, flag_source, flag_bit = _layout(features)
+    """Compute FIGURES and those of FLAGS that are asked for, for every block of `page`, which has at least one.
+
+    `room` is the number of rows that the matrix has at its end for the caller to fill.
+    """
+    flag_source, flag_mask = _flags(flags)
     text = read_text(page, head, title)
     size = len(text.length)
     node = page.b_node
@@ -134,18 +124,16 @@ def gather(
         ancestors[level] = page.n_parent[ancestors[level - 1]]
     sums = subtree_sums(page, np.stack([text.length, text.linked, stops, np.ones(size), good, heading]))
     title_block = _title_block(heading, text.title)
-    title_node = int(node[title_block]) if title_block >= 0 else -1
 
-    out = np.empty((len(FIGURES) + len(flag_bit), size), np.float32)
+    out = np.empty((len(FIGURES) + len(flags) + room, size), np.float32)
     at = 0
     shape = _shapes(page, ancestors, text, stops, sums)
     last_heading = np.maximum.accumulate(np.where(heading, np.arange(size), -1))
     for part in (
         _own(page, text, stops, density),
-        _containers(page, sums, ancestors, title_node),
+        _containers(sums, ancestors),
         _positions(page, text.length, good, title_block, sums),
-        _neighbours(np.stack([np.log1p(text.length), density, np.log1p(stops), heading]), tag),
-        _windows(good, text.linked, text.length),
+        [np.append(density[1:], -1.0), *_windows(good, text.linked, text.length)],
         _headings(last_heading, tag, text.length),
         _signs(text.phrases),
         shape[1],
@@ -168,8 +156,10 @@ def gather(
             page.n_markup_all[node],
         ]
     )
-    out[at:] = (sources[flag_source] >> flag_bit[:, None]) & np.uint64(1)
-    return Evidence(out[rows], text, ancestors, shape[0], last_heading)
+    np.not_equal(
+        sources[flag_source] & flag_mask[:, None], 0, out=out[at : at + len(flags)], casting="unsafe"
+    )
+    return Evidence(out, text, ancestors, shape[0], last_heading)
 
 
 def subtree_sums(page: Walk, rows: Floats) -> Floats:
@@ -195,34 +185,21 @@ def common_depth(page: Walk, node: Ints, target: int) -> Floats:
     return result
 
 
-def _own(page: Walk, text: BlockText, stops: Floats, density: Floats) -> list[Floats | Flags]:
+def _own(page: Walk, text: BlockText, stops: Floats, density: Floats) -> list[Floats | Flags | Ints]:
     length, counts, node = text.length, text.counts, page.b_node
     return [
         np.log1p(length),
         np.log1p(text.words),
         density,
         counts[chars.UPPER] / length,
-        counts[chars.DIGIT] / length,
         np.log1p(stops),
-        np.log1p(counts[chars.COMMA]),
         stops / (text.words + 1),
-        counts[chars.WIDE] / length,
-        counts[chars.OTHER] / length,
         counts[chars.MARK] / length,
-        counts[chars.RIGHTS],
-        length / (text.words + 1),
         text.last == chars.STOP,
-        (text.last == chars.COMMA) | (text.last == chars.OTHER),
-        text.first == chars.UPPER,
-        text.first == chars.DIGIT,
-        np.log1p(text.texts),
-        np.log1p(text.links),
-        density > 0.95,
         (page.n_tags[node] & np.uint64(HIDDEN)) > 0,
-        page.n_depth[node].astype(np.float64),
+        page.n_depth[node],
         text.in_body,
         text.in_description,
-        text.title,
     ]
 
 
@@ -234,7 +211,7 @@ def _title_block(heading: Flags, match: Floats) -> int:
     return int(candidates[0]) if len(candidates) else -1
 
 
-def _containers(page: Walk, sums: Floats, ancestors: Ints, title_node: int) -> Floats:
+def _containers(sums: Floats, ancestors: Ints) -> Floats:
     boxes = ancestors.ravel()
     length, linked, stops, blocks, rich, headings = sums[:, boxes]
     length = np.maximum(length, 1.0)
@@ -246,7 +223,6 @@ def _containers(page: Walk, sums: Floats, ancestors: Ints, title_node: int) -> F
             stops / np.maximum(blocks, 1),
             np.log1p(blocks),
             rich / max(sums[4, 0], 1.0),
-            (boxes <= title_node) & (title_node < page.n_end[boxes]),
             np.log1p(headings),
         ]
     )
@@ -271,7 +247,6 @@ def _positions(
     away = index - title
     return [
         np.log1p(index),
-        np.log1p(size - 1 - index),
         np.log1p(before),
         before / max(sums[0, 0], 1.0),
         away >= 0 if title >= 0 else np.full(size, -1.0),
@@ -283,25 +258,9 @@ def _positions(
         np.full(size, sums[4, top] / max(sums[4, 0], 1.0)),
         index - first_good,
         last_good - index,
-        (index >= first_good) & (index <= last_good),
         common_depth(page, node, int(node[title])) if title >= 0 else np.full(size, -1.0),
-        np.log1p(np.cumsum(page.n_tag == TAG_ID["article"])[node]),
         np.cumsum(page.n_tag == TAG_ID["h1"])[node],
     ]
-
-
-def _neighbours(rows: Floats, tag: Ints) -> Floats:
-    size = len(tag)
-    reach = max(STEPS)
-    padded = np.full((len(rows), size + 2 * reach), -1.0)
-    padded[:, reach : reach + size] = rows
-    tags = np.full(size + 2 * reach, -1)
-    tags[reach : reach + size] = tag
-    result = np.empty((len(STEPS), len(rows) + 1, size))
-    for number, step in enumerate(STEPS):
-        result[number, :-1] = padded[:, reach + step : reach + step + size]
-        result[number, -1] = tags[reach + step : reach + step + size] == tag
-    return result.reshape(-1, size)
 
 
 def _windows(good: Floats, linked: Floats, length: Floats) -> list[Floats]:
@@ -327,15 +286,12 @@ def _headings(last: Ints, tag: Ints, length: Floats) -> list[Floats | Ints]:
 
 
 def _signs(phrases: Bits) -> Floats:
-    """How many blocks ago, and how often near by, a block began with each of SIGNS."""
-    size = len(phrases)
-    index = np.arange(size)
-    found = ((phrases >> _SIGN_BITS[:, None]) & np.uint64(1)).astype(np.int64)
-    last = np.maximum.accumulate(np.where(found > 0, index, -1000), axis=1)
-    sums = np.zeros((len(SIGNS), size + 1))
-    np.cumsum(found, axis=1, out=sums[:, 1:])
-    dense = sums[:, np.minimum(index + 9, size)] - sums[:, np.maximum(index - 8, 0)]
-    return np.concatenate([np.log1p(np.minimum(index - last, 200)), dense])
+    """How many blocks ago a block began with each of SIGNS."""
+    index = np.arange(len(phrases))
+    found = (phrases & _SIGN_BITS[:, None]) != 0
+    last = np.maximum.accumulate(np.where(found, index, -1000), axis=1)
+    result: Floats = np.log1p(np.minimum(index - last, 200))
+    return result
 
 
 def _shapes(
@@ -346,18 +302,15 @@ def _shapes(
     path = own[ancestors[0]] ^ page.n_depth[ancestors[0]].astype(np.uint64)
     for box in ancestors[1:]:
         path = path * _MIX ^ own[box]
-    _, shape, count = np.unique(path, return_inverse=True, return_counts=True)
+    shape, count = _ranks(path)
     length = np.bincount(shape, text.length)
     # Siblings of one tag and one set of names under one parent; only containers of blocks matter.
-    boxes, where = np.unique(ancestors[:3], return_inverse=True)
-    elements = page.n_tag > 4
     family = (own * _MIX ^ page.n_parent.astype(np.uint64)) * _MIX
-    sorted_family = np.sort(family[elements])
-    members = np.searchsorted(sorted_family, family[boxes], "right") - np.searchsorted(
-        sorted_family, family[boxes]
-    )
-    levels = members[where.reshape(3, -1)].astype(np.float64)
-    widest = ancestors[levels.argmax(0), np.arange(len(count[shape]))]
+    ordered = np.sort(family)
+    wanted = family[ancestors[:3]].ravel()
+    members = np.searchsorted(ordered, wanted, "right") - np.searchsorted(ordered, wanted)
+    levels = members.reshape(3, -1).astype(np.float64)
+    widest = ancestors[levels.argmax(0), np.arange(len(path))]
     return shape, [
         np.log1p(count)[shape],
         np.log1p(length)[shape],
@@ -365,8 +318,20 @@ def _shapes(
         (np.bincount(shape, stops) / count)[shape],
         np.log1p(levels.max(0)),
         np.log1p(sums[0, widest]),
-        *np.log1p(levels),
+        np.log1p(levels[0]),
+        np.log1p(levels[2]),
     ]
+
+
+def _ranks(values: Bits) -> tuple[Ints, Ints]:
+    """The rank of each value among the distinct ones, and how often each occurs; np.unique in half the time."""
+    order = np.argsort(values)
+    ordered = values[order]
+    new = np.ones(len(values), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    rank = np.empty(len(values), np.int64)
+    rank[order] = np.cumsum(new) - 1
+    return rank, np.diff(np.flatnonzero(new), append=len(values))
 
 
 def _page(
@@ -381,39 +346,21 @@ def _page(
 ) -> Floats:
     total = max(float(sums[0, 0]), 1.0)
     try:
-        parts = urlsplit(url or "")
-        path, query = parts.path.strip("/"), parts.query
+        path = urlsplit(url or "").path.strip("/")
     except ValueError:
-        path, query = "", ""
+        path = ""
     slug = max(path.rsplit("/", 2)[-2:], key=len)
-    tags = np.bincount(page.n_tag, minlength=TAG_SLOTS)
-    kind = head.meta.get("og:type", "").lower()
-    hidden = (page.n_tags[page.b_node] & np.uint64(HIDDEN)) > 0
     return np.array(
         [
-            np.log1p(total),
-            np.log1p(len(tag)),
             text.linked.sum() / total,
             good.sum() / total,
             np.log1p(text.length[tag == TAG_ID["p"]].sum()),
             np.log1p(heading.sum()),
-            np.log1p((tag == TAG_ID["td"]).sum()),
-            np.log1p(tags[TAG_ID["article"]]),
-            tags[TAG_ID["main"]],
-            text.counts[chars.WIDE].sum() / total,
-            text.title.max(),
+            np.log1p((page.n_tag == TAG_ID["article"]).sum()),
+            (page.n_tag == TAG_ID["main"]).sum(),
             np.log1p(sum(map(len, head.bodies))),
-            "article" in kind,
-            "product" in kind,
-            path.count("/"),
             min(slug.count("-") + slug.count("_"), 8),
             _DATE.search(path) is not None,
-            bool(query),
-            not path,
-            not url,
-            text.length[hidden].sum() / total,
-            np.log1p(tags[TAG_ID["li"]]),
-            np.log1p(tags[TAG_ID["ul"]]),
             *(name in head.kinds for name in KINDS),
         ],
         np.float64,

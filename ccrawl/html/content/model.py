@@ -9,6 +9,7 @@ where a general tree walk in numpy or LightGBM's predictor takes ten times as lo
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 
@@ -18,15 +19,20 @@ from numpy.typing import NDArray
 _PART = 4096  # blocks evaluated at once: bounds the memory of pages with many blocks
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Forest:
-    """T oblivious trees of one depth D."""
+    """T oblivious trees of one depth D, at most 8."""
 
     features: tuple[str, ...]  # the names of the columns that questions refer to
     question: NDArray[np.int64]  # D x T: row in `features`
     border: NDArray[np.float32]  # D x T
     leaves: NDArray[np.float32]  # T x 2^D, log-odds
     bias: float
+
+    def numbered(self, row: Mapping[str, int]) -> Forest:
+        """The same forest for a matrix whose rows are numbered by `row`."""
+        rows = np.array([row[name] for name in self.features], np.int64)
+        return Forest(tuple(row), rows[self.question], self.border, self.leaves, self.bias)
 
     def probability(self, matrix: NDArray[np.float32]) -> NDArray[np.float64]:
         """The probability of each column of `matrix` (features x blocks)."""
@@ -35,17 +41,18 @@ class Forest:
             parts = [self.probability(matrix[:, at : at + _PART]) for at in range(0, size, _PART)]
             return np.concatenate(parts)
         depth, trees = self.question.shape
-        leaf = np.zeros((trees, size), np.int64)
+        leaf = np.zeros((trees, size), np.uint8)
         for level in range(depth):
-            answer = matrix[self.question[level]] > self.border[level][:, None]
-            leaf += answer.astype(np.uint8) << np.uint8(level)
-        leaf += (np.arange(trees) << depth)[:, None]
-        score = self.leaves.ravel()[leaf].sum(0, dtype=np.float64) + self.bias
+            answer = (matrix[self.question[level]] > self.border[level][:, None]).view(np.uint8)
+            answer <<= np.uint8(level)
+            leaf |= answer
+        where = leaf + (np.arange(trees, dtype=np.int32) << depth)[:, None]
+        score = self.leaves.ravel()[where].sum(0, dtype=np.float64) + self.bias
         result: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-score))
         return result
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Model:
     """The two looks at a page: blocks by themselves, then blocks in the light of the first look."""
 

@@ -19,6 +19,7 @@ REASONS = {
 }
 _SELECTOR = ", ".join(REASONS)
 _MUCH = 400  # characters; less than that in <nav> and <footer> is cut without a further look
+_MANY = 200  # elements; a page with more of them has another idea of what they are
 _SHORT = 80
 
 
@@ -26,12 +27,14 @@ def strip(body: LexborNode, explain: bool) -> list[Removed]:
     """Cut those elements out of `body`; what was cut is listed when `explain` asks for it.
 
     A footer in a quotation names the source, and stays. Where <nav> and <footer> hold more than half of the page's
-    words, somebody has used them for something else, and they stay.
+    words, or there are very many, somebody has used them for something else, and they stay.
     """
     found = [(node, node.tag or "") for node in body.css(_SELECTOR)]
     around = [node for node, tag in found if tag == "nav" or tag == "footer"]
-    words = sum(len(node.text()) for node in around)
-    keep = words > _MUCH and 2 * words > len(body.text())
+    keep = len(around) > _MANY
+    if not keep:
+        words = sum(len(node.text()) for node in around)
+        keep = words > _MUCH and 2 * words > len(body.text())
     removed: list[Removed] = []
     # Backwards, so that an element is cut before the one around it, and none is touched after it is gone.
     for node, tag in reversed(found):

@@ -53,10 +53,7 @@ class BlockText:
     length: Floats  # characters that are not white space
     words: Floats
     linked: Floats  # of `length`, inside links
-    texts: Ints  # text nodes
-    links: Floats  # text nodes inside links
-    first: Ints  # class of the first character that is not white space
-    last: Ints
+    last: Ints  # class of the last character that is not white space
     phrases: Bits  # PHRASES groups that a short block begins with
     in_body: Floats  # its beginning stands in the head's article body: 1 or 0, -1 when there is no such body
     in_description: Floats  # ... in the description
@@ -69,32 +66,31 @@ def read_text(page: Walk, head: PageHead, title: str) -> BlockText:
     points = np.frombuffer("".join(page.texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     kinds = _CHARACTERS[np.minimum(points, 0xFFFF)]
     text_sizes = np.fromiter(map(len, page.texts), np.int64, len(page.texts))
-    starts = np.cumsum(text_sizes) - text_sizes
-    block_of = np.repeat(page.t_block, text_sizes)
-    counts = np.bincount(block_of * CLASSES + kinds, minlength=size * CLASSES).reshape(size, CLASSES).T
+    text_starts = np.cumsum(text_sizes) - text_sizes
+    starts = text_starts[page.b_first]
+    keys = np.repeat(page.t_block * CLASSES, text_sizes) + kinds
+    counts: Floats = np.bincount(keys, minlength=size * CLASSES).reshape(size, CLASSES).T.astype(np.float64)
     shown = kinds != SPACE
-    text_length = np.add.reduceat(shown, starts, dtype=np.int64)
-    length = np.bincount(page.t_block, text_length, size)
+    text_length = np.add.reduceat(shown, text_starts, dtype=np.float64)
+    length = np.add.reduceat(text_length, page.b_first)
     word = _IS_WORD[kinds]
-    word[1:] &= ~word[:-1] | (block_of[1:] != block_of[:-1])
-    words = np.bincount(block_of[word], minlength=size) + WIDE_WORDS * counts[WIDE]
+    begins = word.copy()
+    begins[1:] &= ~word[:-1]
+    begins[starts] = word[starts]
+    words = np.add.reduceat(begins, starts, dtype=np.float64) + WIDE_WORDS * counts[WIDE]
     in_link = (page.n_tags[page.t_node] & np.uint64(LINK)) > 0
     seen = np.cumsum(length).astype(np.int64)
     kinds = kinds[shown]
     if not len(kinds):
         kinds = np.zeros(1, np.uint8)
-    first = kinds[np.minimum(seen - length.astype(np.int64), len(kinds) - 1)]
     last = kinds[np.maximum(seen - 1, 0)]
     strings = page.block_texts()
     phrases = np.fromiter([phrase_bits(text) if len(text) < 240 else 0 for text in strings], np.uint64, size)
     return BlockText(
-        counts.astype(np.float64),
+        counts,
         np.maximum(length, 1.0),
         words,
-        np.bincount(page.t_block, text_length * in_link, size).astype(np.float64),
-        np.bincount(page.t_block, minlength=size),
-        np.bincount(page.t_block, in_link, size).astype(np.float64),
-        first.astype(np.int64),
+        np.add.reduceat(text_length * in_link, page.b_first),
         last.astype(np.int64),
         phrases,
         *_matches(strings, head, title),
@@ -111,18 +107,19 @@ def _matches(strings: list[str], head: PageHead, title: str) -> tuple[Floats, Fl
         (head.meta.get("description", "") + " " + head.meta.get("og:description", "")).split()
     )
     wanted = " ".join(title.split()).lower()
-    if bodies or description:
+    if bodies:
         for index, text in enumerate(strings):
             if len(text) > 12:
-                start = " ".join(text[:120].split())
-                if len(start) > 12 and start[:50] in bodies:
-                    in_body[index] = 1.0
-                if len(start) > 30 and start[:40] in description:
-                    in_description[index] = 1.0
-    if wanted:
-        longest = 2 * len(wanted) + 40
+                start = " ".join(text[:100].split())
+                in_body[index] = len(start) > 12 and start[:50] in bodies
+    if description:
         for index, text in enumerate(strings):
-            if 3 < len(text) < longest:
+            if len(text) > 30 and text.lstrip()[:40].rstrip() in description:
+                in_description[index] = len(text.strip()) > 30
+    if wanted:
+        shortest, longest = max(4, len(wanted) // 3), 2 * len(wanted) + 40
+        for index, text in enumerate(strings):
+            if shortest <= len(text) <= longest:
                 low = text.strip().lower()
                 if len(low) > 8 and (low in wanted or wanted in low):
                     in_title[index] = 1.0 if len(low) == len(wanted) else 0.5

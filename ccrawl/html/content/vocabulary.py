@@ -167,6 +167,8 @@ for _index, _words in enumerate(PHRASES.values()):
     for _word in _words.split("|"):
         _PHRASE_BIT[_word] = _PHRASE_BIT.get(_word, 0) | 1 << _index
 
+_FIRST_WORDS = frozenset(phrase.split(" ", 1)[0] for phrase in _PHRASE_BIT)
+
 _TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\x00-\x7f]+")
 _LONG_WORDS = [(word, bits) for word, bits in _MARKUP_BIT.items() if len(word) >= 5]
 _SEEN_TOKENS: dict[str, int] = dict(_MARKUP_BIT)
@@ -213,16 +215,17 @@ def _token_bits(token: str) -> int:
 
 
 def phrase_bits(text: str) -> int:
-    """The groups of `PHRASES` that a piece of text starts with: its first one, two and three words, and all of it."""
-    words = text[:160].lower().split(None, 3)
-    if not words:
+    """The groups of `PHRASES` that a piece of text starts with: its first one to three words."""
+    start = text[:64].lower().split(None, 3)
+    if not start:
         return 0
+    first = start[0]
+    if first not in _FIRST_WORDS:
+        first = first.rstrip(":：.!?»›>")
+        return _PHRASE_BIT.get(first, 0)
     get = _PHRASE_BIT.get
-    first = words[0]
-    bits = get(first, 0) or get(first.rstrip(":：.!?»›>"), 0)
-    if len(words) > 1:
-        pair = first + " " + words[1]
-        bits |= get(pair, 0)
-        if len(words) > 2:
-            bits |= get(pair + " " + words[2], 0)
+    bits = get(first, 0)
+    if len(start) > 1:
+        pair = f"{first} {start[1]}"
+        bits |= get(pair, 0) | (get(f"{pair} {start[2]}", 0) if len(start) > 2 else 0)
     return bits

@@ -12,6 +12,7 @@ of 60,000 levels costs 16 rounds. A first version that kept a stack in Python to
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 
@@ -63,6 +64,10 @@ def _tag_numbers() -> dict[str, int]:
 
 TAG_ID = _tag_numbers()
 TEXT_ID, COMMENT_ID = TAG_ID["-text"], TAG_ID["-comment"]
+# The mean page has 1,400 nodes. Beyond the first limit a page is not judged; beyond the second, blocks are joined.
+MOST_NODES = 60_000
+MOST_BLOCKS = 8_000
+
 _NAMING = frozenset({"id", "role", "itemprop"})  # class is read first, by itself
 _HIDING = frozenset({"hidden", "aria-hidden", "style"})
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -104,10 +109,12 @@ class Walk:
         ]
 
 
-def walk(root: LexborNode) -> Walk:
-    """Flatten the subtree of `root`, an element."""
-    nodes = list(root.traverse(include_text=True, skip_empty=True))
+def walk(root: LexborNode) -> Walk | None:
+    """Flatten the subtree of `root`, an element; None when it has more than MOST_NODES nodes."""
+    nodes = list(itertools.islice(root.traverse(include_text=True, skip_empty=True), MOST_NODES + 1))
     size = len(nodes)
+    if size > MOST_NODES:
+        return None
     numbers = np.fromiter([node.tag_id for node in nodes], np.uint64, size)
     tag = np.minimum(numbers, _OTHER).astype(np.int64)
     parent = _parents(nodes)
@@ -227,4 +234,16 @@ def _blocks(tag: Ints, parent: Ints, depth: Ints, shown: Ints) -> tuple[Ints, In
     starts = np.ones(len(shown), np.bool_)
     starts[1:] = (opened_before[1:] != opened_before[:-1]) | (around[1:] != around[:-1])
     first = np.flatnonzero(starts)
-    return np.cumsum(starts) - 1, around[first], first
+    node = around[first]
+    # Too many blocks: join those of one parent, then of one grandparent; at last any that follow each other.
+    for level in range(4):
+        if len(first) <= MOST_BLOCKS:
+            break
+        owner = parent[node] if level < 3 else np.arange(len(first)) * MOST_BLOCKS // len(first)
+        joined = np.ones(len(first), np.bool_)
+        joined[1:] = owner[1:] != owner[:-1]
+        first = first[joined]
+        node = owner[joined] if level < 3 else node[joined]
+    block = np.zeros(len(shown), np.int64)
+    block[first] = 1
+    return np.cumsum(block) - 1, node, first
