@@ -26,7 +26,8 @@ from ccrawl.index.types import ALGORITHMS, Key
 
 # The longest lines of real indexes are some 10 KB, for URLs and POST bodies.
 MAX_LINE = 1 << 20
-_DATE = re.compile(r"[1-9]\d{13}(?:\d{3})?\Z", re.ASCII)
+# The JSON value at an index of a text. json.loads would look at the blanks around it twice (1 us a line).
+_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 _SHA1_BASE32 = re.compile(r"[A-Z2-7]{32}\Z")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+\Z")
 _BY_HEX_LENGTH = {32: "md5", 40: "sha1", 64: "sha256", 96: "sha384", 128: "sha512"}
@@ -39,58 +40,64 @@ def read_cdx(lines: Iterable[bytes], collector: Collector) -> None:
     """Give the captures and revisits of CDX or CDXJ lines to `collector`."""
     skipped = collector.skipped
     policy = collector.policy
+    wanted = None if policy.statuses is None else {str(status) for status in policy.statuses} | {"", "-"}
+    algorithm = None if collector.algorithm is None else ALGORITHMS[collector.algorithm]
     columns = None
     for line in lines:
-        at = line.find(b" {")
+        text = line.decode("utf-8", "replace")
+        at = text.find(" {")
         if at >= 0:
             try:
-                record = json.loads(line[at + 1 :])
+                record, _ = _scan(text, at + 1)
                 url = record["url"]
-                status = record.get("status") or ""
-                size = record.get("length") or 0
                 digest = record.get("digest") or ""
                 media_type = record.get("mime") or ""
-                date = line[:at].split()[-1].decode("ascii")
-                size = int(size)
-            except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+                status = record.get("status") or ""
+                size = int(record.get("length") or 0)
+            except (ValueError, KeyError, TypeError, AttributeError, StopIteration, RecursionError):
                 skipped["malformed"] += 1
                 continue
-            if not (isinstance(url, str) and isinstance(digest, str) and isinstance(media_type, str)):
+            if type(url) is not str or type(digest) is not str or type(media_type) is not str:
                 skipped["malformed"] += 1
                 continue
-            status = str(status)
+            if type(status) is not str:
+                status = str(status)
+            date = text[text.rfind(" ", 0, at) + 1 : at]
         else:
-            if line[:5] in (b" CDX ", b"CDX N"):
-                columns = line.decode("latin-1").split()[1:]
+            if text.startswith((" CDX ", "CDX N")):
+                columns = text.split()[1:]
                 continue
-            fields = _fields(line, columns)
+            fields = _fields(text, columns)
             if fields is None:
-                if line.strip():
+                if text.strip():
                     skipped["malformed"] += 1
                 continue
             url, date, digest = fields.get("a", ""), fields.get("b", ""), fields.get("k", "")
             status, media_type = fields.get("s", ""), fields.get("m", "")
             length = fields.get("S", "0")
             size = int(length) if length.isdecimal() and len(length) < 18 else 0
-        cause = policy.cause(status, media_type)
-        if not cause and url[:4] in ("urn:", "dns:"):
-            cause = "not-http"
-        if cause:
-            skipped[cause] += 1
+        if (wanted is not None and status not in wanted) or policy.media_types is not None:
+            cause = policy.cause(status, media_type)
+            if cause:
+                skipped[cause] += 1
+                continue
+        if url.startswith(("urn:", "dns:")):
+            skipped["not-http"] += 1
             continue
         key = key_of_text(digest)
         if key is None:
             skipped["no-digest"] += 1
-        elif collector.algorithm is not None and key[0] != ALGORITHMS[collector.algorithm]:
+        elif algorithm is not None and key[0] != algorithm:
             skipped["other-digest"] += 1
         elif media_type == REVISIT:
-            collector.revisit(key, max(1, size))
+            collector.revisit(key, size if size > 0 else 1)
         else:
-            collector.entry(key, date if _DATE.match(date) else "", url, max(1, size))
+            dated = len(date) in (14, 17) and date.isdecimal() and date.isascii() and date[0] != "0"
+            collector.entry(key, date if dated else "", url, size if size > 0 else 1)
 
 
-def _fields(line: bytes, columns: list[str] | None) -> dict[str, str] | None:
-    values = line.decode("utf-8", "replace").split()
+def _fields(text: str, columns: list[str] | None) -> dict[str, str] | None:
+    values = text.split()
     if columns is None:
         names = _COLUMNS.get(len(values))
         return dict(zip(names.split(), values, strict=True)) if names else None
@@ -103,8 +110,11 @@ def key_of_text(text: str) -> Key | None:
     Bare: 64 hex digits are SHA-256 (Browsertrix), 32 Base32 characters SHA-1 (Common Crawl, pywb). Hex of
     other lengths is the algorithm of that length.
     """
-    if len(text) == 64 and _HEX.match(text):
-        return _SHA256 + bytes.fromhex(text)
+    if len(text) == 64 and text.isalnum():
+        try:
+            return _SHA256 + bytes.fromhex(text)
+        except ValueError:
+            return None
     digest: Digest | None
     if ":" in text:
         digest = parse_digest(text)

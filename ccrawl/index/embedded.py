@@ -308,12 +308,15 @@ class EmbeddedView:
         self._names = {record.number: crawl for crawl, record in crawl_records(self._store).items()}
 
     def find(self, keys: Sequence[Key]) -> list[Original | None]:
-        values = many(self._store, b"e", keys)
-        return [None if value is None else self._original(value) for value in values]
-
-    def _original(self, value: bytes) -> Original:
-        place = unpack(value)
-        return Original(self._names[place.number], *place[1:])
+        names = self._names
+        found: list[Original | None] = []
+        for value in many(self._store, b"e", keys):
+            if value is None:
+                found.append(None)
+            else:
+                number, package, date, url, size = unpack(value)
+                found.append(Original(names[number], package, date, url, size))
+        return found
 
     def close(self) -> None:
         self._store.close()

@@ -125,6 +125,7 @@ def options() -> Options:
     found.set_compression_type(DBCompressionType.lz4())
     found.set_max_background_jobs(2)
     found.set_keep_log_file_num(1)
+    found.set_max_open_files(512)
     found.set_target_file_size_base(64 << 20)
     return found
 
@@ -132,7 +133,9 @@ def options() -> Options:
 def open_store(path: Path, *, read_only: bool) -> Rdict:
     """Open a store; a missing one is made unless `read_only`."""
     access = AccessType.read_only(False) if read_only else AccessType.read_write()
-    return Rdict(str(path), options(), access_type=access)
+    chosen = options()
+    # Named for the column family too: a read-only store takes the defaults, without filters, otherwise.
+    return Rdict(str(path), chosen, {"default": chosen}, access)
 
 
 def scan(store: Rdict, prefix: bytes, start: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:

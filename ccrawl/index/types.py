@@ -36,6 +36,7 @@ _TAGS = {name: bytes([number]) for name, number in ALGORITHMS.items()}
 REVISIT_COST = 1000
 
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_EMPTY = frozenset(tag + empty_value(name) for name, tag in _TAGS.items())
 
 
 class IndexFailure(CcrawlError):
@@ -54,7 +55,7 @@ def algorithm_of(key: Key) -> str:
 
 def is_empty_payload(key: Key) -> bool:
     """Whether this is the digest of zero bytes, which is no duplicate of anything."""
-    return key[1:] == empty_value(_NAMES[key[0]])
+    return key in _EMPTY
 
 
 class Entry(NamedTuple):
