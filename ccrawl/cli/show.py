@@ -122,7 +122,7 @@ def _print(stored: StoredRow, *, rendered: bool) -> None:
     for name, value in lines:
         print(f"{name.ljust(width)}  {_harmless(_shown(name, value))}")
     print()
-    markdown = _harmless(row.markdown, keep="\n\t")
+    markdown = _harmless(row.markdown or "", keep="\n\t")
     if not (rendered and _render(markdown)):
         print(markdown)
 
@@ -143,7 +143,7 @@ def _render(markdown: str) -> bool:
 
 
 def _shown(name: str, value: Any) -> str:
-    if name == "simhash":
+    if name == "simhash" and value is not None:
         return f"{value} ({value:016x})"
     return "–" if value is None or value == "" else str(value)
 

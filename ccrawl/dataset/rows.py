@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ccrawl.dataset.schema import Row
+from ccrawl.dataset.schema import Row, arrow_schema
 from ccrawl.errors import SourceError, UsageError
 
 # What the columns of a file that lacks them are shown as: files of the twelve-column layout are read too.
@@ -119,8 +119,9 @@ def _read(file: Path, numbers: list[int]) -> Iterator[StoredRow]:
             size = parquet.metadata.row_group(group).num_rows
             inside = [number for number in numbers if start <= number < start + size]
             if inside:
-                names = [name for name in Row._fields if name in parquet.schema_arrow.names]
-                table = parquet.read_row_group(group, columns=names)
+                fields = [field for field in arrow_schema() if field.name in parquet.schema_arrow.names]
+                table = parquet.read_row_group(group, columns=[field.name for field in fields])
+                table = table.select([field.name for field in fields]).cast(pa.schema(fields))
                 for number in inside:
                     (values,) = table.slice(number - start, 1).to_pylist()
                     yield StoredRow(file, number, Row(**{**_MISSING, **values}))

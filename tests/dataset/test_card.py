@@ -285,6 +285,9 @@ def test_no_card_contradicts_its_files(dataset: Path) -> None:
     datasets.reseal(dataset, file, [row._replace(language="deu") for row in rows(0)])
     with pytest.raises(OutputError, match="languages contradict the manifest"):
         card(dataset)
+    datasets.reseal(dataset, file, [row._replace(host=None) for row in rows(0)])
+    with pytest.raises(OutputError, match="host without a value"):
+        card(dataset)
     (dataset / file).write_bytes(b"PAR1")
     with pytest.raises(OutputError, match="can't be read"):
         card(dataset)
@@ -380,6 +383,10 @@ def test_what_a_card_says_holds_until_something_else_is_said(dataset: Path) -> N
     (line,) = [line for line in first.splitlines() if "ccrawl:options" in line]
     assert line.index("-->") == len(line) - 3  # a name can't end the comment
     assert line.count("<!--") == 1
+    command(dataset, license="odc-by")
+    assert "license_name" not in head(dataset / "README.md")
+    command(dataset, license="other")
+    assert head(dataset / "README.md")["license_name"] == "terms-of-the-sources"
     command(dataset, overwrite=True)
     assert head(dataset / "README.md")["pretty_name"] == "harbour"
 

@@ -8,6 +8,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -79,6 +80,23 @@ def test_a_file_of_the_twelve_column_layout_is_read(dataset: Path) -> None:
     assert stored.row == ALL[1]._replace(
         title="", payload_digest="", warc_filename="", warc_record_offset=None
     )
+
+
+def test_a_row_without_values_is_shown_and_one_of_other_types_refused(
+    dataset: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = dataset / "data/crawl=local/000000.parquet"
+    table = pq.read_table(file)
+    nothing = pa.table({field.name: pa.nulls(2, field.type) for field in table.schema}, schema=table.schema)
+    pq.write_table(nothing, file)
+    command(file)
+    assert re.search(r"^url +–$", capsys.readouterr().out, re.MULTILINE)
+    command(file, as_json=True)
+    assert json.loads(capsys.readouterr().out)["markdown"] is None
+    place = table.schema.get_field_index("markdown")
+    pq.write_table(table.set_column(place, "markdown", pa.array([[1]] * 4)), file)
+    with pytest.raises(SourceError, match="can't be read"):
+        find_rows(file, row=0)
 
 
 def test_what_is_not_there_is_told(dataset: Path, tmp_path: Path) -> None:

@@ -86,6 +86,8 @@ def read_facts(directory: Path, *, top: int = 15) -> Facts:
             for batch in file.iter_batches(_BATCH_ROWS, columns=[*tallies, "html_length"]):
                 html_bytes += pa.compute.sum(batch.column("html_length")).as_py() or 0
                 for name, tally in tallies.items():
+                    if batch.column(name).null_count:
+                        raise pa.ArrowInvalid(f"{name} without a value")
                     tally.add(batch.column(name))
         size = (directory / entry.file).stat().st_size
         _agree(entry, "bytes", size, entry.file_bytes)
@@ -137,8 +139,8 @@ class _reading:
     def __enter__(self) -> Any:
         try:
             self._file = pq.ParquetFile(self._path)
-            if self._file.schema_arrow.names[: len(COLUMNS)] != arrow_schema().names:
-                raise pa.ArrowInvalid("other columns than the layout's")
+            if not self._file.schema_arrow.equals(arrow_schema()):
+                raise pa.ArrowInvalid("other columns or types than the layout's")
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(self._path, error) from error
         return self._file
@@ -185,6 +187,8 @@ def _example(directory: Path, shards: Sequence[ShardEntry]) -> Row | None:
     example = None
     filled = [shard for shard in shards if shard.counts.rows][:_EXAMPLE_FILES]
     for row in (row for shard in filled for row in _first_rows(directory, shard)):
+        if None in row[:-1]:  # only the offset may be missing
+            continue
         fit = row.markdown_length in _EXAMPLE_BYTES and bool(row.title and row.language)
         rank = (not fit, row.markdown_length)
         if best is None or rank < best:

@@ -17,6 +17,7 @@ _LICENSES = """
     cdla-permissive-2.0 etalab-2.0 eupl-1.1 eupl-1.2 agpl-3.0 gfdl gpl gpl-2.0 gpl-3.0 lgpl lgpl-2.1
     lgpl-3.0 mpl-2.0 odc-by odbl openrail osl-3.0 pddl postgresql unlicense wtfpl zlib unknown other
 """
+OTHER_LICENSE = "terms-of-the-sources"
 LICENSES = frozenset(_LICENSES.split())
 _REPO = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
@@ -38,7 +39,7 @@ class CardOptions:
     repo: str | None = None
     description: str = ""
     license: str = "other"
-    license_name: str = "terms-of-the-sources"
+    license_name: str = ""  # of `other`; for that alone, and never empty then
     license_link: str = ""
     contact: str = ""
     dedup_report: Path | None = None
@@ -52,8 +53,9 @@ class CardOptions:
                 f"--license {self.license}: hubs know no licence of this name; "
                 "use one such as cc0-1.0, odc-by or cc-by-4.0, or other with --license-name"
             )
-        if self.license != "other":  # a known licence has its own name
-            object.__setattr__(self, "license_name", "")
+        # A known licence has its own name, and hubs ask one of any other.
+        name = self.license_name or OTHER_LICENSE if self.license == "other" else ""
+        object.__setattr__(self, "license_name", name)
         check_repo(self.repo)
 
 
