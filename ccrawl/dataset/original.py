@@ -102,7 +102,7 @@ def page_as_html(capture: Capture, stored: StoredRow) -> str:
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         f'<meta name="viewport" content="width=device-width"><title>{escape(row.title or row.url)}</title>'
-        f"<style>{_STYLE}</style></head><body><header><h1>{escape(row.url or '')}</h1>"
+        f"<style>{_STYLE}</style></head><body><header><h1>{escape(row.url)}</h1>"
         f"<details><summary>the row</summary><dl>{facts}</dl></details></header><main>"
         f"<section><h2>The page, without scripts and what it loads</h2>"
         f'<input type="radio" name="look" id="styled" checked><label for="styled">its own styles</label>'
@@ -110,7 +110,7 @@ def page_as_html(capture: Capture, stored: StoredRow) -> str:
         f'<iframe class="styled" sandbox="" srcdoc="{escape(harmless(capture))}"></iframe>'
         f'<iframe class="plain" sandbox="" srcdoc="{escape(harmless(capture, styles=False))}"></iframe>'
         f"</section>"
-        f"<section><h2>Its Markdown</h2><pre>{escape(row.markdown or '')}</pre></section></main></body></html>\n"
+        f"<section><h2>Its Markdown</h2><pre>{escape(row.markdown)}</pre></section></main></body></html>\n"
     )
 
 
