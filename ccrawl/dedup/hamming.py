@@ -19,9 +19,9 @@ from ccrawl.dedup.bits import BITS, IN_PLACE, BitOrder, Words
 from ccrawl.dedup.plan import choose, key_masks
 
 MOST_DISTANCE = 16
-_CHUNK = 1 << 17
+_CHUNK = 1 << 15
 _LEAST_RUN = 64  # words in a rising run from which merging the runs pays
-_PIECE = 1 << 12  # words that are sorted at once where the top bits are in order
+_PIECE = 1 << 10  # words that are sorted at once where the top bits are in order
 _TILE = 1 << 21  # pairs compared at once where all are: 16 MiB
 _HOT = 128  # members under one key from which a bucket is searched by itself
 _SAMPLE = 1 << 16
