@@ -225,6 +225,8 @@ TYPES: list[tuple[bytes | None, bytes, bool]] = [
     (b"text/html", b"RIFF\x24\0\0\0WAVEfmt ", False),
     (b"text/html", b'{"a": [1, 2, {"b": "<p>"}]}', False),
     (b"text/html", b'[{"a": 1}]\n', False),
+    (b"text/html", b"<text>" + b"\x02".join(b"%d" % n for n in range(300)) + b"</text>", True),
+    (b"text/html", random.Random(4).randbytes(5000), False),
     (b"text/html", b"{not json} <p>but a page</p>", True),
     (None, DOCUMENT, True),
     (b"", DOCUMENT, True),
