@@ -28,7 +28,8 @@ from ccrawl.html.content.context import CONTEXT, gather_context
 from ccrawl.html.content.features import FEATURES
 from ccrawl.html.content.model import Forest, Model, save_model
 
-LIMIT = 300  # blocks of one page that are fitted on
+LIMIT = 500  # blocks of one page that are fitted on
+WORTH = {"bignews": 1.4}  # news is rarer in the corpora than on the web
 COMMON = {
     "loss_function": "CrossEntropy",
     "depth": 6,
@@ -42,8 +43,8 @@ COMMON = {
     "logging_level": "Silent",
     "allow_writing_files": False,
 }
-FIRST = {**COMMON, "iterations": 120, "learning_rate": 0.14, "leaf_estimation_iterations": 3}
-SECOND = {**COMMON, "iterations": 100, "learning_rate": 0.1, "leaf_estimation_iterations": 2}
+FIRST = {**COMMON, "iterations": 140, "learning_rate": 0.12, "leaf_estimation_iterations": 3}
+SECOND = {**COMMON, "iterations": 100, "learning_rate": 0.09, "leaf_estimation_iterations": 2}
 FIRST_FEATURES, SECOND_FEATURES = 130, 100  # the most useful are kept; the rest need not be computed
 
 
@@ -52,7 +53,7 @@ def weights(pages: list[Sample], seed: int = 3) -> np.ndarray:
     random = np.random.default_rng(seed)
     result = []
     for page in pages:
-        weight = page.weight
+        weight = page.weight * WORTH.get(page.corpus, 1.0)
         if page.corpus != "chunks":
             chance = weight + 0.3 * weight.mean()
             chance = np.minimum(1.0, LIMIT * chance / chance.sum())

@@ -16,6 +16,7 @@ import numpy as np
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]|[^\W_]+")
 SPACE = re.compile(r"\s+")
 N = 4
+SNIPPET = 0.22  # the weight of a snippet; a page has about six, and the text of a page weighs one or two
 
 
 def words_of(text: str) -> list[str]:
@@ -76,5 +77,5 @@ def snippet_labels(blocks: list[str], gold: dict[str, Any]) -> tuple[np.ndarray,
             holders = [index for index, text in enumerate(texts) if wanted in text]
             for index in holders:
                 share[index] = value
-                weight[index] = 0.15
+                weight[index] = SNIPPET
     return share, weight

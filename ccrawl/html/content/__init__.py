@@ -19,7 +19,7 @@ import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ccrawl.html.content import title as titles
-from ccrawl.html.content.decide import decide, judge
+from ccrawl.html.content.decide import decide, is_prose, judge
 from ccrawl.html.content.embedded import from_head, from_noframes, from_state
 from ccrawl.html.content.explain import explain as explain_blocks
 from ccrawl.html.content.head import PageHead, read_head
@@ -67,7 +67,7 @@ def main_content(
         if markdown:
             return Content(node, title, markdown, source, tuple(removed))
     if page.texts:
-        prune(page, keep)
+        prune(page, keep, is_prose(text))
     else:
         frames = from_noframes(tree)
         if frames is not None:

@@ -11,7 +11,7 @@ from ccrawl.html.content.context import CONTEXT, gather_context
 from ccrawl.html.content.features import FIGURES, FLAGS, gather
 from ccrawl.html.content.head import PageHead
 from ccrawl.html.content.model import Forest, Model
-from ccrawl.html.content.text import BlockText
+from ccrawl.html.content.text import STOP, BlockText
 from ccrawl.html.content.walk import Flags, Floats, Walk
 
 # What one point of precision is worth in points of recall, and bounds of the threshold.
@@ -52,3 +52,9 @@ def decide(probability: Floats, text: BlockText, favor: str) -> Flags:
     low, high = BOUNDS[favor]
     keep: Flags = probability >= min(max(threshold, low), high, float(probability.max()))
     return keep
+
+
+def is_prose(text: BlockText) -> Flags:
+    """Which blocks are running text: long enough, with a sentence, and mostly not linked."""
+    prose: Flags = (text.length > 60) & (text.counts[STOP] > 0) & (text.linked < 0.5 * text.length)
+    return prose

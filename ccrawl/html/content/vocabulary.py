@@ -167,6 +167,7 @@ for _index, _words in enumerate(PHRASES.values()):
     for _word in _words.split("|"):
         _PHRASE_BIT[_word] = _PHRASE_BIT.get(_word, 0) | 1 << _index
 
+_AFTER = ":：.!?»›>,…("
 _FIRST_WORDS = frozenset(phrase.split(" ", 1)[0] for phrase in _PHRASE_BIT)
 
 _TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\x00-\x7f]+")
@@ -221,11 +222,13 @@ def phrase_bits(text: str) -> int:
         return 0
     first = start[0]
     if first not in _FIRST_WORDS:
-        first = first.rstrip(":：.!?»›>")
+        first = first.rstrip(_AFTER)
         return _PHRASE_BIT.get(first, 0)
     get = _PHRASE_BIT.get
     bits = get(first, 0)
     if len(start) > 1:
-        pair = f"{first} {start[1]}"
-        bits |= get(pair, 0) | (get(f"{pair} {start[2]}", 0) if len(start) > 2 else 0)
+        second = start[1].rstrip(_AFTER)
+        bits |= get(f"{first} {second}", 0)
+        if len(start) > 2 and second == start[1]:
+            bits |= get(f"{first} {second} {start[2].rstrip(_AFTER)}", 0)
     return bits

@@ -65,7 +65,7 @@ def _tag_numbers() -> dict[str, int]:
 TAG_ID = _tag_numbers()
 TEXT_ID, COMMENT_ID = TAG_ID["-text"], TAG_ID["-comment"]
 # The mean page has 1,400 nodes. Beyond the first limit a page is not judged; beyond the second, blocks are joined.
-MOST_NODES = 60_000
+MOST_NODES = 200_000
 MOST_BLOCKS = 8_000
 
 _NAMING = frozenset({"id", "role", "itemprop"})  # class is read first, by itself

@@ -144,7 +144,7 @@ def test_pruning_leaves_exactly_the_texts_of_kept_blocks(blocks: list[tuple[str,
     assert page is not None
     keep = np.array([wanted for _, wanted in blocks])
     assert len(page.b_first) == len(keep)
-    prune(page, keep)
+    prune(page, keep, keep)
     assert [f"w{n}w" in root.text() for n in range(len(blocks))] == keep.tolist()
 
 
@@ -154,7 +154,7 @@ def test_pictures_stay_between_kept_text_and_go_outside_it() -> None:
     )
     page = walk(root)
     assert page is not None
-    prune(page, np.array([False, True, True]))
+    prune(page, np.array([False, True, True]), np.array([True, True, True]))
     assert [node.attributes["id"] for node in root.css("img")] == ["b"]
 
 
@@ -164,7 +164,7 @@ def test_kept_text_is_shown_though_its_page_hides_it() -> None:
     )
     page = walk(root)
     assert page is not None
-    prune(page, np.array([True, True]))
+    prune(page, np.array([True, True]), np.array([True, True]))
     kept = root.css_first("div.x")
     assert kept is not None and set(kept.attributes) == {"class"}
     assert root.css("noscript") == []
