@@ -66,6 +66,11 @@ class PlainMembers:
         """Bytes of the file, None when unknown."""
         return self._window.size
 
+    @property
+    def earliest(self) -> int:
+        """The lowest offset that can be gone back to."""
+        return self._window.earliest
+
     def begin(self) -> bool:
         if self._begun:
             return False

@@ -143,7 +143,7 @@ class Stream:
         if self.base <= offset <= self.base + len(self.buffer):
             self.pos = self.anchor = offset - self.base
             return True
-        if isinstance(self.members, PlainMembers):
+        if isinstance(self.members, PlainMembers) and offset >= self.members.earliest:
             self.members.position = offset
             self.buffer, self.pos, self.anchor, self.base, self.over = b"", 0, 0, offset, False
             return self.more()

@@ -72,15 +72,27 @@ def test_a_pipe_is_read_forward(tmp_path: Path) -> None:
     parts = [warc(n) for n in range(3)]
     broken = bytearray(parts[1])
     broken[40] ^= 0xFF
+    urls, tally = _through_a_pipe(tmp_path, parts[0] + bytes(broken) + parts[2])
+    assert urls == ["0", "2"]
+    assert tally.damage[0].offset == len(parts[0])
+
+
+def _through_a_pipe(tmp_path: Path, data: bytes) -> tuple[list[str], Tally]:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=(parts[0] + bytes(broken) + parts[2],))
+    writer = threading.Thread(target=pipe.write_bytes, args=(data,))
     writer.start()
-    (source,) = find_sources([str(pipe)])
     tally = Tally()
-    assert [c.url[-1] for c in read_captures(source, tally=tally)] == ["0", "2"]
-    assert tally.damage[0].offset == len(parts[0])
+    urls = [c.url[-1] for c in read_captures(pipe, tally=tally)]
     writer.join()
+    return urls, tally
+
+
+def test_what_a_pipe_no_longer_holds_is_not_gone_back_to(tmp_path: Path) -> None:
+    long = record(response(page("x") + "y" * (20 << 20)), 1, length=(21 << 20))
+    data = long + b"".join(record(response(page(str(n)) + "y" * (2 << 20)), n) for n in range(2, 5))
+    urls, tally = _through_a_pipe(tmp_path, data)
+    assert urls[-2:] == ["3", "4"] and dict(tally.damaged) == {"wrong-length": 1}
 
 
 def test_arguments_that_name_nothing_are_usage_errors(folder: Path) -> None:
