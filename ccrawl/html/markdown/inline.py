@@ -45,17 +45,18 @@ class Inline:
 
 
 def choose_openings(fresh: Sequence[Inline], around: Sequence[Inline], before: str, following: str) -> None:
-    """Decide for elements that begin between two texts, with no space around, whether they are HTML.
+    """Decide for elements that begin here whether they are HTML.
 
-    `fresh` are these, outermost first, and `around` those that are open around them. `before` is the
-    character before the first mark, "" where that is a mark itself; `following` is what stands behind the
-    last one.
+    `fresh` are these, outermost first, and `around` those that are open around them. `before` is the character
+    before the first mark, " " at the start of a line, "" where it is a mark itself; `following` is what stands
+    behind the last one.
     """
-    for inline in fresh:
-        inline.html = inline.kind in OPENED and any(map(inline.shares_delimiter, around))
     outer = fresh[0]
-    if outer.kind in OPENED and not outer.html and is_word(before):
-        run = list(itertools.takewhile(outer.shares_delimiter, fresh))
+    run = list(itertools.takewhile(outer.shares_delimiter, fresh)) if outer.kind in OPENED else []
+    for index, inline in enumerate(fresh):
+        can_end = before != " " or index >= len(run)  # with white space before it, a delimiter can only begin
+        inline.html = can_end and inline.kind in OPENED and any(map(inline.shares_delimiter, around))
+    if run and not outer.html and is_word(before):
         outer.html = len(run) < len(fresh) or not is_word(following[0])
 
 

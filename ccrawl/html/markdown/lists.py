@@ -18,6 +18,7 @@ _P = tag_number("p")
 _OL = tag_number("ol")
 _LARGEST = 999_999_999  # more digits are no list number in CommonMark
 _INTEGER = re.compile(r"\s*([+-]?\d{1,12})")
+_UNDERLINED = "\udc05"  # stands for the lead of a heading until it is known whether it can be underlined
 _CLOSING_HASHES = re.compile(r"(?:^|(?<=\s))#+\s*$")
 
 
@@ -147,17 +148,17 @@ def heading(level: int) -> Callable[[Writer, LexborNode], Close]:
 
     def open_heading(writer: Writer, node: LexborNode) -> Close:
         context = writer.context
+        writer.brk = PARAGRAPH
         if not context.flow:
-            writer.brk = PARAGRAPH
             return end_block
         underlined = level < 3 and writer.options.headings == "setext"
-        writer.context = Context(
-            context, "" if underlined else "#" * level + " ", context.prefix, PARAGRAPH
-        ).one_line(" ")
-        if underlined:
-            writer.context.line_starts = True
-        writer.brk = PARAGRAPH
-        return (end_underlined_1 if level == 1 else end_underlined_2) if underlined else end_heading
+        lead = _UNDERLINED if underlined else "#" * level + " "
+        writer.context = Context(context, lead, context.prefix, PARAGRAPH).one_line(" ")
+        if not underlined:
+            return end_heading
+        writer.context.line_starts = True
+        writer.saved.append(len(writer.texts))
+        return end_underlined_1 if level == 1 else end_underlined_2
 
     return open_heading
 
@@ -173,16 +174,21 @@ def end_heading(writer: Writer) -> None:
 
 
 def end_underlined_1(writer: Writer) -> None:
-    _underline(writer, "===")
+    _underline(writer, "# ", "===")
 
 
 def end_underlined_2(writer: Writer) -> None:
-    _underline(writer, "---")
+    _underline(writer, "## ", "---")
 
 
-def _underline(writer: Writer, line: str) -> None:
+def _underline(writer: Writer, lead: str, line: str) -> None:
+    """A line with a bar and a line of dashes would be a table: such a heading gets number signs after all."""
+    start = writer.saved.pop()
     if writer.context.lead is None:
         writer.settle()
-        writer.marks.append(f"\n{writer.context.prefix}{line}")
-        writer.texts.append("")
+        has_bar = any("|" in part for part in writer.marks[start:] + writer.texts[start:])
+        writer.marks[start] = writer.marks[start].replace(_UNDERLINED, lead if has_bar else "")
+        if not has_bar:
+            writer.marks.append(f"\n{writer.context.prefix}{line}")
+            writer.texts.append("")
     end_context(writer)

@@ -87,6 +87,7 @@ class Writer:
             text = plain(text)
             if not text:
                 return
+        spaced = True
         if brk := self.brk:
             context = self.context
             if brk > BR and self.inlines and (context.flow or context.lead is not None):
@@ -102,12 +103,15 @@ class Writer:
         elif self.ws:
             mark = self._closings() + " " if self.tail or self.closed else " "
         elif self.tail or self.opening or self.closed or content:
+            spaced = False
             self._join(content or text)
             mark = self._closings()
         else:
             mark = ""
         self.ws = False
         if self.opening:
+            if spaced and len(self.inlines) > 1:
+                choose_openings(self._fresh(), self._written(), " ", content or text)
             mark += self._openings()
         self.marks.append(mark + content)
         self.texts.append(text)
@@ -219,20 +223,25 @@ class Writer:
         leads.reverse()
         return (outer.breaks[separator] if outer is not None else "") + "".join(leads)
 
+    def _fresh(self) -> list[Inline]:
+        return [inline for inline in self.inlines if inline.at is None and not inline.done]
+
+    def _written(self) -> list[Inline]:
+        return [inline for inline in self.inlines if inline.at is not None]
+
     def _join(self, following: str) -> None:
         """Settle how marks between the last text and `following`, with no space around them, are written."""
         closed = self.closed
         fresh: list[Inline] = []
         if self.opening:
-            fresh = [inline for inline in self.inlines if inline.at is None and not inline.done]
+            fresh = self._fresh()
             while fresh and closed and closed[-1].kind == fresh[0].kind and closed[-1].kind in OPENED:
                 ended, again = closed.pop(), fresh.pop(0)  # </b><b>: it simply goes on
                 again.at, again.html = ended.at, ended.html
             self.opening = bool(fresh)
         before = "" if self.tail else self.texts[-1][-1:]
         if fresh:
-            around = [inline for inline in self.inlines if inline.at is not None]
-            choose_openings(fresh, around, before, following)
+            choose_openings(fresh, self._written(), before, following)
             if closed and closed[-1].kind in OPENED and fresh[0].kind in OPENED:
                 fresh[0].html = True
         elif closed and must_end_as_html(closed, before, following):

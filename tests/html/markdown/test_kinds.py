@@ -293,3 +293,7 @@ def test_no_break_spaces_and_spaces_give_the_same() -> None:
 )
 def test_the_language_of_code_comes_from_what_highlighters_write(html: str, language: str) -> None:
     assert markdown(html) == f"```{language}\nx\n```"
+
+
+def test_an_underlined_heading_with_a_bar_would_be_a_table() -> None:
+    assert markdown("<h2>a|b</h2><h1>c</h1>", headings="setext") == "## a|b\n\nc\n==="
