@@ -239,9 +239,7 @@ def pairs(count: int) -> None:
     pair = (min(int(hot[0]), int(hot[1])), max(int(hot[0]), int(hot[1])))
     seconds, found = search(hot, 3)
     peer, left_out = peer_tables(hot)
-    print(
-        f" {len(hot):,} that share 16 bits, one pair that only those find: ours {seconds:.2f} s, {pair in found};"
-    )
+    print(f" {len(hot):,} share 16 bits; the pair that only those find: {pair in found}, {seconds:.2f} s;")
     print(f"  four tables: {pair in peer}, {left_out:,} buckets left out")
     few = distinct(planted(20_000)[0])
     index = text_dedup_index(few)

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from ccrawl.dedup.scratch import Scratch
-from ccrawl.dedup.sources import Source
+from ccrawl.dedup.sources import Source, read_errors, reason
 from ccrawl.errors import SourceError
 from ccrawl.text.simhash import DEFINITION, simhash
 
@@ -137,8 +137,8 @@ class SourceReader:
             # Far files are asked for all chunks of a row group at once; near ones are read piece by piece.
             far = source.filesystem is not None
             self._file = pq.ParquetFile(self._handle, pre_buffer=far, buffer_size=0 if far else _PIECE)
-        except (pa.ArrowException, OSError) as error:
-            raise SourceError(f"{source.name}: not a readable Parquet file ({_first_line(error)})") from error
+        except read_errors() as error:
+            raise SourceError(f"{source.name}: not a readable Parquet file ({reason(error)})") from error
         names = self._file.schema_arrow.names
         missing = [name for name in ("url", "markdown") if name not in names]
         if missing:
@@ -166,8 +166,8 @@ class SourceReader:
                 # One column holds nearly all bytes, so threads, one a column, would only add work.
                 for batch in self._file.iter_batches(_BATCH_ROWS, columns=columns, use_threads=False):
                     yield self._measure(batch)
-            except (pa.ArrowException, OSError) as error:
-                raise SourceError(f"{self._source.name}: damaged ({_first_line(error)})") from error
+            except read_errors() as error:
+                raise SourceError(f"{self._source.name}: can't be read on ({reason(error)})") from error
 
     def _measure(self, batch: Any) -> Batch:
         texts = _slices(batch.column("markdown"))
@@ -231,7 +231,3 @@ def _slices(column: Any) -> list[memoryview]:
     places = np.frombuffer(offsets, dtype=np.int64)[column.offset : column.offset + len(column) + 1].tolist()
     view = memoryview(content) if content is not None else memoryview(b"")
     return [view[start:end] for start, end in itertools.pairwise(places)]
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

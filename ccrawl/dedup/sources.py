@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from glob import glob
@@ -30,8 +31,15 @@ class Source:
                 return pa.OSFile(self.path, "rb")
             # pyarrow asks for exactly the column chunks that it needs: a cache in between would read more.
             return self.filesystem.open(self.path, "rb", cache_type="none")
-        except (OSError, ValueError) as error:
-            raise SourceError(f"{self.name}: can't be opened ({_reason(error)})") from error
+        except read_errors() as error:
+            raise SourceError(f"{self.name}: can't be opened ({reason(error)})") from error
+
+
+def read_errors() -> tuple[type[Exception], ...]:
+    """What reading a source may raise that is about the source: pyarrow's, the system's, the HTTP client's."""
+    errors: tuple[type[Exception], ...] = (pa.ArrowException, OSError, ValueError)
+    client = sys.modules.get("aiohttp")  # there when something is read over HTTP
+    return errors if client is None else (*errors, client.ClientError)
 
 
 def find_sources(paths: Sequence[str | Path]) -> tuple[Source, ...]:
@@ -87,8 +95,8 @@ def _expand_remote(path: str) -> list[Source]:
             files = [file for file in files if _visible(file[len(inner) :])]
     except ImportError as error:
         raise UsageError(f"{path}: {protocol} needs another package: {error}") from error
-    except (OSError, ValueError) as error:
-        raise SourceError(f"{path}: can't be listed ({_reason(error)})") from error
+    except read_errors() as error:
+        raise SourceError(f"{path}: can't be listed ({reason(error)})") from error
     if not files:
         raise SourceError(f"{path}: no .parquet file there")
     return [Source(filesystem.unstrip_protocol(file), file, filesystem) for file in files]
@@ -98,5 +106,5 @@ def _visible(relative: str) -> bool:
     return not any(part.startswith((".", "_")) for part in PurePosixPath(relative).parts)
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ccrawl.dedup.sources import Source
+from ccrawl.dedup.sources import Source, read_errors, reason
 from ccrawl.errors import SourceError
 
 
@@ -32,8 +32,8 @@ def read_texts(
             with source.open() as handle:
                 for row, text in _texts_of(pq.ParquetFile(handle), rows, most_bytes):
                     texts[source.name, row] = text
-        except (pa.ArrowException, OSError) as error:
-            raise SourceError(f"{source.name}: can't be read again ({str(error).splitlines()[0]})") from error
+        except read_errors() as error:
+            raise SourceError(f"{source.name}: can't be read again ({reason(error)})") from error
     return texts
 
 

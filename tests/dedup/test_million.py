@@ -39,7 +39,9 @@ def test_every_planted_copy_among_a_million_rows_is_found(tmp_path: Path) -> Non
         }
     )
     path = tmp_path / "million.parquet"
-    pq.write_table(table.replace_schema_metadata({"ccrawl.simhash": DEFINITION}), path, row_group_size=100_000)
+    pq.write_table(
+        table.replace_schema_metadata({"ccrawl.simhash": DEFINITION}), path, row_group_size=100_000
+    )
     start = time.process_time()
     report = dedup([path], options=DedupOptions(min_bytes=0))
     assert time.process_time() - start < 60
