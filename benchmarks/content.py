@@ -3,9 +3,9 @@
     python benchmarks/fit_content/fit.py EVAL --cache CACHE     # once: the folds' weights
     python benchmarks/content.py EVAL --cache CACHE --peers     # the table of docs/explanation/content.md
 
-EVAL is the evaluation directory (score.py and pages/). Corpora that weights were fitted on are scored fold by fold;
-the others by the weights of the package. Times are CPU, as multiples of the floor: decoding and a bare lexbor
-parse of the same bytes in the same run.
+EVAL is the evaluation directory (score.py and pages/). Corpora that weights were fitted on are scored fold
+by fold; the others by the weights of the package. Times are CPU, as multiples of the floor: decoding and a
+bare lexbor parse of the same bytes in the same run.
 """
 
 from __future__ import annotations

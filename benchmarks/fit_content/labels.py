@@ -1,8 +1,9 @@
 """What the gold says about each block: the share of its words that belong to the main content.
 
-Gold is the whole text of a page or snippets that must and must not be there (see the evaluation's README). A text is
-aligned with the page's blocks by 4-grams of words: a word of the page is gold when some 4-gram around it, across
-block borders, occurs in the gold; a short block is gold, too, when it equals a line of the gold.
+Gold is the whole text of a page or snippets that must and must not be there (see the evaluation's README).
+A text is aligned with the page's blocks by 4-grams of words: a word of the page is gold when some 4-gram
+around it, across block borders, occurs in the gold; a short block is gold, too, when it equals a line of
+the gold.
 """
 
 from __future__ import annotations

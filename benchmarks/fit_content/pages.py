@@ -1,7 +1,8 @@
 """The pages that weights are fitted on, with their gold, as features and labels.
 
-Corpora are the .jsonl.gz files of the evaluation directory ({"id", "url", "html", "gold"}); see labels.py for how gold
-becomes labels. What is read here is cached outside the repository, since it takes a minute and is large.
+Corpora are the .jsonl.gz files of the evaluation directory ({"id", "url", "html", "gold"}); see labels.py
+for how gold becomes labels. What is read here is cached outside the repository, since it takes a minute and
+is large.
 """
 
 from __future__ import annotations

@@ -45,8 +45,9 @@ def main_content(
 ) -> Content:
     """The main content of `tree`, which is pruned in place.
 
-    `favor` is "precision", "balanced" or "recall". With `explain`, the result says what was removed and why. `model`
-    replaces the fitted weights of the package (the benchmarks score each page with weights that never saw its site).
+    `favor` is "precision", "balanced" or "recall". With `explain`, the result says what was removed and
+    why. `model` replaces the fitted weights of the package (the benchmarks score each page with weights
+    that never saw its site).
     """
     page, head, title, removed = read_page(tree, explain)
     node, shown = tree.body or tree.root, 0.0
@@ -94,7 +95,9 @@ def _elsewhere(tree: LexborHTMLParser, head: PageHead, shown: float) -> tuple[st
 def read_page(
     tree: LexborHTMLParser, explain: bool = False
 ) -> tuple[Walk | None, PageHead, str, list[Removed]]:
-    """The body of `tree` as arrays (None when it is too large), its head, its title, and what was cut before."""
+    """The body of `tree` as arrays (None when it is too large), its head, its title, and what was cut
+    before.
+    """
     root = tree.body or tree.root
     assert root is not None
     removed = strip(root, explain)

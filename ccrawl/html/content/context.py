@@ -1,8 +1,9 @@
 """What the first look at a page says about each block's surroundings: evidence for the second look.
 
-The first model judges blocks almost alone. Here its probabilities are put back on the page: over the block's neighbours,
-its containers, the blocks of its shape and those under its heading; over the container that alone would make the
-best extract; and over the run from the first to the last block that is surely content. `CONTEXT` names the columns.
+The first model judges blocks almost alone. Here its probabilities are put back on the page: over the
+block's neighbours, its containers, the blocks of its shape and those under its heading; over the container
+that alone would make the best extract; and over the run from the first to the last block that is surely
+content. `CONTEXT` names the columns.
 """
 
 from __future__ import annotations
@@ -130,8 +131,8 @@ def gather_context(page: Walk, evidence: Evidence, first: Floats) -> NDArray[np.
 def best_threshold(probability: Floats, length: Floats, beta: float = 1.0) -> tuple[float, float]:
     """(expected F, threshold) of the set of most probable blocks whose expected F_beta is best.
 
-    With independent blocks, keeping set S has expected F close to (1 + b) mass(S) / (length(S) + b mass(page)),
-    b = beta squared; the best S is always a prefix of the blocks in order of probability.
+    With independent blocks, keeping set S has expected F close to (1 + b) mass(S) / (length(S) + b
+    mass(page)), b = beta squared; the best S is always a prefix of the blocks in order of probability.
     """
     order = np.argsort(-probability, kind="stable")
     mass = (probability * length)[order]

@@ -30,7 +30,7 @@ def judge(page: Walk, head: PageHead, url: str | None, title: str, model: Model)
 
 @functools.lru_cache(maxsize=8)
 def _plan(model: Model) -> tuple[tuple[str, ...], Forest, Forest]:
-    """The flags that `model` asks for, and its forests with their questions numbered as rows of one matrix."""
+    """The flags that `model` asks for, and its forests with questions numbered as rows of one matrix."""
     asked = dict.fromkeys(model.first.features + model.second.features)
     flags = tuple(name for name in asked if name in set(FLAGS))
     row = {name: index for index, name in enumerate((*FIGURES, *flags, *CONTEXT))}
@@ -40,9 +40,10 @@ def _plan(model: Model) -> tuple[tuple[str, ...], Forest, Forest]:
 def decide(probability: Floats, text: BlockText, favor: str) -> Flags:
     """Which blocks to keep: the set of most probable ones that is expected to score best on this page.
 
-    With independent blocks, keeping a set S has an expected precision of mass(S) / words(S) and a recall of mass(S) /
-    mass(page), where mass is words times probability. The best S begins the list of blocks in order of probability;
-    on a page where all is uncertain it reaches further down than on a page with a clear article.
+    With independent blocks, keeping a set S has an expected precision of mass(S) / words(S) and a recall of
+    mass(S) / mass(page), where mass is words times probability. The best S begins the list of blocks in
+    order of probability; on a page where all is uncertain it reaches further down than on a page with a
+    clear article.
     """
     words = np.maximum(text.words, 0.5)
     order = np.argsort(-probability, kind="stable")

@@ -9,7 +9,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from ccrawl.html.content.head import PageHead, load_json
 
-# Characters. A body shorter than this is a teaser; a string of a script's state shorter than this is interface.
+# Characters. A body shorter than this is a teaser; a string of a script's state shorter than this is
+# interface.
 _LEAST_BODY = 200
 _LEAST_STRING = 120
 _SENTENCES = re.compile(r"\w[\w,;:'’\"()\s-]{15,}[.!?](?:\s|$)|[。！？]")
@@ -21,7 +22,9 @@ _DEPTH_LIMIT = 60
 
 
 def from_head(head: PageHead, shown: int) -> str:
-    """The longest text body of structured data, as Markdown; "" when the page itself shows more than half of it."""
+    """The longest text body of structured data, as Markdown; "" when the page itself shows more than half
+    of it.
+    """
     body = max(head.bodies, key=len, default="")
     if len(body) < _LEAST_BODY or 2 * shown > len(body):
         return ""
@@ -29,7 +32,9 @@ def from_head(head: PageHead, shown: int) -> str:
 
 
 def from_state(tree: LexborHTMLParser) -> str:
-    """The running text in the JSON state of a page that a script renders, as Markdown; "" when there is none."""
+    """The running text in the JSON state of a page that a script renders, as Markdown; "" when there is
+    none.
+    """
     pieces: list[str] = []
     for script in tree.css('script[type="application/json"], script#__NEXT_DATA__'):
         pieces += _running_text(load_json(script.text()))

@@ -11,7 +11,8 @@ from ccrawl.html.content.walk import HIDDEN, TAG_BIT, Flags, Floats, Walk
 
 _SHORT = 80  # characters of a dropped block that are shown
 
-# What to say for evidence, strongest first: a tag among the ancestors, names in class and id, how the text begins.
+# What to say for evidence, strongest first: a tag among the ancestors, names in class and id, how the text
+# begins.
 _TAGS = {"aside": "aside element", "form": "form", "button": "button", "header": "page header"}
 _NAMES = {
     "consent": "consent notice",

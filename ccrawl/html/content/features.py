@@ -1,8 +1,9 @@
 """Evidence about each block, as one matrix: a row a feature, a column a block.
 
-Everything here is arithmetic over the arrays of `walk` and `text`. Two kinds of rows: *figures* (lengths, densities,
-positions, sums over the containers, neighbours and look-alikes of a block), always computed, and *flags* (tags, names
-in class and id, phrases), of which only those are unpacked that a model asks for. `FEATURES` names all.
+Everything here is arithmetic over the arrays of `walk` and `text`. Two kinds of rows: *figures* (lengths,
+densities, positions, sums over the containers, neighbours and look-alikes of a block), always computed, and
+*flags* (tags, names in class and id, phrases), of which only those are unpacked that a model asks for.
+`FEATURES` names all.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ OWN_TAGS = words(
 
 FIGURES: tuple[str, ...] = (
     *words(
-        "own.length own.words own.link_density own.upper own.stops own.stop_rate own.marks own.ends_stop own.hidden "
-        "own.depth own.in_body own.in_description"
+        "own.length own.words own.link_density own.upper own.stops own.stop_rate own.marks own.ends_stop "
+        "own.hidden own.depth own.in_body own.in_description"
     ),
     *(
         f"box{level}.{name}"
@@ -40,18 +41,20 @@ FIGURES: tuple[str, ...] = (
         for name in words("chars share links stops blocks goodshare headings")
     ),
     *words(
-        "place.index place.chars_before place.share_before place.after_title place.title_distance place.top_inside "
-        "place.top_before place.top_after place.top_common place.top_share place.first_good place.last_good "
-        "place.title_common place.h1_before"
+        "place.index place.chars_before place.share_before place.after_title place.title_distance "
+        "place.top_inside place.top_before place.top_after place.top_common place.top_share "
+        "place.first_good place.last_good place.title_common place.h1_before"
     ),
     *words("next.link_density window.good5 window.links5 window.good15 window.links15"),
     *words("under.distance under.level under.length"),
     *(f"since.{name}" for name in SIGNS),
     *words(
-        "shape.count shape.chars shape.links shape.stops shape.siblings shape.sibling_chars shape.level0 shape.level2"
+        "shape.count shape.chars shape.links shape.stops shape.siblings shape.sibling_chars shape.level0 "
+        "shape.level2"
     ),
     *words(
-        "page.links page.good page.paragraphs page.headings page.articles page.main page.bodies page.url_words page.url_date"
+        "page.links page.good page.paragraphs page.headings page.articles page.main page.bodies "
+        "page.url_words page.url_date"
     ),
     *(f"kind.{name}" for name in KINDS),
 )
@@ -104,7 +107,8 @@ def _flags(names: tuple[str, ...]) -> tuple[Ints, Bits]:
 def gather(
     page: Walk, head: PageHead, url: str | None, title: str, flags: tuple[str, ...] = FLAGS, room: int = 0
 ) -> Evidence:
-    """Compute FIGURES and those of FLAGS that are asked for, for every block of `page`, which has at least one.
+    """Compute FIGURES and those of FLAGS that are asked for, for every block of `page`, which has at least
+    one.
 
     `room` is the number of rows that the matrix has at its end for the caller to fill.
     """
@@ -324,7 +328,9 @@ def _shapes(
 
 
 def _ranks(values: Bits) -> tuple[Ints, Ints]:
-    """The rank of each value among the distinct ones, and how often each occurs; np.unique in half the time."""
+    """The rank of each value among the distinct ones, and how often each occurs; np.unique in half the
+    time.
+    """
     order = np.argsort(values)
     ordered = values[order]
     new = np.ones(len(values), np.bool_)

@@ -61,7 +61,9 @@ def read_head(tree: LexborHTMLParser, scripts: list[LexborNode]) -> PageHead:
 
 
 def load_json(text: str) -> Any:
-    """The value of a JSON text that may be wrapped in CDATA or hold raw line breaks; None when it is broken."""
+    """The value of a JSON text that may be wrapped in CDATA or hold raw line breaks; None when it is
+    broken.
+    """
     text = text[:JSON_LIMIT].strip()
     if text.startswith("<!"):
         text = re.sub(r"^<!(?:\[CDATA\[|--)|(?:\]\]|--)>$", "", text).strip()

@@ -1,9 +1,10 @@
 """Small gradient-boosted trees, evaluated by numpy.
 
-Every tree is *oblivious*: all nodes of a level ask the same question, so a tree of depth D is D questions (is feature
-f above t?) whose answers, read as a binary number, select one of 2^D leaves. A whole page is then three array
-operations: take the rows of the questions, compare, and look the leaves up; about 6 nanoseconds a tree and block
-where a general tree walk in numpy or LightGBM's predictor takes ten times as long.
+Every tree is *oblivious*: all nodes of a level ask the same question, so a tree of depth D is D questions
+(is feature f above t?) whose answers, read as a binary number, select one of 2^D leaves. A whole page is
+then three array operations: take the rows of the questions, compare, and look the leaves up; about 6
+nanoseconds a tree and block where a general tree walk in numpy or LightGBM's predictor takes ten times as
+long.
 """
 
 from __future__ import annotations
@@ -77,7 +78,9 @@ def load_model(file: object) -> Model:
 
 
 def save_model(model: Model, file: object) -> None:
-    """Write `model` as a compressed .npz; leaves as half floats, which changes no probability by more than 0.002."""
+    """Write `model` as a compressed .npz; leaves as half floats, which changes no probability by more than
+    0.002.
+    """
     arrays = {}
     for name, forest in (("first", model.first), ("second", model.second)):
         arrays[f"{name}.features"] = np.array(" ".join(forest.features))

@@ -13,8 +13,9 @@ HIDING = ("hidden", "aria-hidden", "style")
 def prune(page: Walk, keep: Flags, prose: Flags) -> None:
     """Remove every block that is not to be kept, with the largest subtrees that hold nothing else.
 
-    A subtree that never had text (a rule, an embedded frame) stays where it stands between kept text and goes with the
-    text around it elsewhere; of pictures, see `_decorations`. `prose` tells the blocks that are running text.
+    A subtree that never had text (a rule, an embedded frame) stays where it stands between kept text and
+    goes with the text around it elsewhere; of pictures, see `_decorations`. `prose` tells the blocks that
+    are running text.
     """
     if not len(keep):
         return
@@ -51,8 +52,8 @@ def prune(page: Walk, keep: Flags, prose: Flags) -> None:
 def _decorations(page: Walk, kept: Ints, prose: Flags, n_kept: Ints) -> Ints:
     """Pictures that are not part of the text: icons of cards, logos of clients, covers of other articles.
 
-    A picture belongs to the text when its figure has a caption that stays, when running text follows it after running
-    text or a heading, or when it stands in a paragraph or figure after running text.
+    A picture belongs to the text when its figure has a caption that stays, when running text follows it
+    after running text or a heading, or when it stands in a paragraph or figure after running text.
     """
     pictures = np.flatnonzero(page.n_tag == TAG_ID["img"])
     pictures = pictures[(pictures > kept[0]) & (pictures < kept[-1])]

@@ -21,9 +21,11 @@ def apply(page: Walk, text: BlockText, probability: Floats) -> Floats:
 
 
 def consent_blocks(page: Walk) -> Flags:
-    """Blocks in an element that names itself after consent or cookies, unless it holds an article or the heading.
+    """Blocks in an element that names itself after consent or cookies, unless it holds an article or the
+    heading.
 
-    A consent dialog may be longer than the page; a wrapper of the whole page that says "has-cookie-bar" is none.
+    A consent dialog may be longer than the page; a wrapper of the whole page that says "has-cookie-bar" is
+    none.
     """
     found = np.zeros(len(page.b_node), np.bool_)
     content = np.isin(page.n_tag, _HOLDS_CONTENT)

@@ -1,7 +1,8 @@
 """Elements that never hold main content, cut before anything is counted.
 
-A fifth of a modern page's nodes stand in <nav> and <footer>, and 0.3 % of its main content (measured over the pages
-that the weights were fitted on): cutting them first makes the rest cheaper and the page's figures truer.
+A fifth of a modern page's nodes stand in <nav> and <footer>, and 0.3 % of its main content (measured over
+the pages that the weights were fitted on): cutting them first makes the rest cheaper and the page's figures
+truer.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _SHORT = 80
 def strip(body: LexborNode, explain: bool) -> list[Removed]:
     """Cut those elements out of `body`; what was cut is listed when `explain` asks for it.
 
-    A footer in a quotation names the source, and stays. Where <nav> and <footer> hold more than half of the page's
-    words, or there are very many, somebody has used them for something else, and they stay.
+    A footer in a quotation names the source, and stays. Where <nav> and <footer> hold more than half of the
+    page's words, or there are very many, somebody has used them for something else, and they stay.
     """
     found = [(node, node.tag or "") for node in body.css(_SELECTOR)]
     around = [node for node, tag in found if tag == "nav" or tag == "footer"]

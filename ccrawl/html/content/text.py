@@ -1,4 +1,6 @@
-"""The words of blocks, counted: character classes, words, interface phrases, matches with what the head says."""
+"""The words of blocks, counted: character classes, words, interface phrases, matches with what the head
+says.
+"""
 
 from __future__ import annotations
 

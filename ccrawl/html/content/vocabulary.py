@@ -1,10 +1,10 @@
 """Words that say what a part of a page is for: one table for markup, one for visible text.
 
 `MARKUP` groups words that authors use in `class`, `id`, `role` and `itemprop`; each group is one bit
-(`markup_bit(name)`). `PHRASES` groups words that short pieces of interface text begin with or consist of, in many
-languages. Both are general vocabulary: no word here names a site, a framework's private prefix or a phrase of
-a particular page. A word that is longer than six letters and found in neither table is searched for the markup
-words it contains ("sidebarleft", "articlebody").
+(`markup_bit(name)`). `PHRASES` groups words that short pieces of interface text begin with or consist of,
+in many languages. Both are general vocabulary: no word here names a site, a framework's private prefix or a
+phrase of a particular page. A word that is longer than six letters and found in neither table is searched
+for the markup words it contains ("sidebarleft", "articlebody").
 
 The groups say nothing about what is kept: they are evidence, and the fitted model weighs it.
 """
@@ -101,8 +101,8 @@ MARKUP: dict[str, str] = {
 
 PHRASES: dict[str, str] = {
     "share": "share|tweet|pin it|email this|print|teilen|drucken|compartir|imprimir|partager|imprimer|"
-    "condividi|compartilhar|udostępnij|drukuj|поделиться|печать|κοινοποίηση|分享|打印|シェア|공유|paylaş|delen|"
-    "dela|facebook|twitter|whatsapp|linkedin|pinterest|follow us|follow|telegram",
+    "condividi|compartilhar|udostępnij|drukuj|поделиться|печать|κοινοποίηση|分享|打印|シェア|공유|paylaş|"
+    "delen|dela|facebook|twitter|whatsapp|linkedin|pinterest|follow us|follow|telegram",
     "more": "read more|more|see more|view more|show more|learn more|view all|see all|load more|"
     "continue reading|mehr|weiterlesen|mehr lesen|alle anzeigen|leer más|ver más|ver todo|lire la suite|"
     "voir plus|en savoir plus|leggi tutto|continua|leia mais|saiba mais|więcej|czytaj więcej|подробнее|"
@@ -114,23 +114,25 @@ PHRASES: dict[str, str] = {
     "sur le même sujet|leggi anche|articoli correlati|leia também|veja também|czytaj też|zobacz też|polecamy|"
     "читайте также|похожие|по теме|популярное|διαβάστε επίσης|σχετικά|相关|相关阅读|相关新闻|推荐阅读|热门|"
     "関連記事|人気記事|おすすめ|관련기사|추천|ilgili|lees ook|läs också|customers also|people also",
-    "comment": "comments|comment|leave a comment|leave a reply|post a comment|add a comment|reply|kommentare|"
-    "kommentar|antworten|comentarios|responder|deja un comentario|commentaires|répondre|commenti|rispondi|"
-    "comentários|komentarze|dodaj komentarz|комментарии|ответить|σχόλια|评论|发表评论|回复|コメント|댓글|yorum|"
-    "reacties|kommentarer",
+    "comment": "comments|comment|leave a comment|leave a reply|post a comment|add a comment|reply|"
+    "kommentare|kommentar|antworten|comentarios|responder|deja un comentario|commentaires|répondre|"
+    "commenti|rispondi|comentários|komentarze|dodaj komentarz|комментарии|ответить|σχόλια|评论|发表评论|"
+    "回复|コメント|댓글|yorum|reacties|kommentarer",
     "subscribe": "subscribe|sign up|newsletter|register|get the|join|log in|login|sign in|create account|"
     "abonnieren|anmelden|jetzt registrieren|einloggen|suscríbete|suscribirse|registrarse|iniciar sesión|"
     "s'abonner|inscrivez-vous|se connecter|iscriviti|accedi|assine|cadastre-se|entrar|zapisz się|zaloguj|"
-    "подписаться|подпишитесь|войти|εγγραφή|σύνδεση|订阅|注册|登录|登録|ログイン|구독|로그인|abone|giriş|aanmelden|logga in",
+    "подписаться|подпишитесь|войти|εγγραφή|σύνδεση|订阅|注册|登录|登録|ログイン|구독|로그인|abone|giriş|"
+    "aanmelden|logga in",
     "legal": "copyright|©|(c)|all rights reserved|terms|terms of use|privacy|privacy policy|disclaimer|"
     "impressum|datenschutz|agb|aviso legal|política de privacidad|mentions légales|confidentialité|"
-    "note legali|regulamin|polityka|политика|пользовательское|όροι|版权|版权所有|隐私|著作権|利用規約|이용약관|gizlilik",
+    "note legali|regulamin|polityka|политика|пользовательское|όροι|版权|版权所有|隐私|著作権|利用規約|"
+    "이용약관|gizlilik",
     "consent": "we use cookies|this site uses cookies|this website uses cookies|cookies|accept|accept all|"
     "manage preferences|wir verwenden cookies|diese website|alle akzeptieren|ablehnen|utilizamos cookies|"
     "aceptar|nous utilisons des cookies|accepter|utilizziamo|accetta|usamos cookies|aceitar|"
     "używamy plików|мы используем|χρησιμοποιούμε cookies|我们使用|当サイトでは",
-    "author": "by|written by|author|posted by|von|autor|por|par|di|редакция|автор|작성자|作者|記者|文|来源|责任编辑|"
-    "编辑|source|quelle|fuente|foto|photo|image|credit|getty",
+    "author": "by|written by|author|posted by|von|autor|por|par|di|редакция|автор|작성자|作者|記者|文|"
+    "来源|责任编辑|编辑|source|quelle|fuente|foto|photo|image|credit|getty",
     "date": "published|updated|posted|last updated|posted on|date|veröffentlicht|aktualisiert|stand|"
     "publicado|actualizado|publié|mis à jour|pubblicato|aggiornato|opublikowano|опубликовано|обновлено|"
     "发布时间|发布|更新|投稿日",
@@ -139,7 +141,8 @@ PHRASES: dict[str, str] = {
     "nav": "home|menu|back|back to top|next|previous|skip to content|search|about us|contact|contact us|"
     "startseite|suche|kontakt|zurück|weiter|nach oben|über uns|inicio|buscar|contacto|volver|siguiente|"
     "accueil|rechercher|retour|suivant|cerca|contatti|avanti|início|contato|strona główna|szukaj|wstecz|"
-    "главная|поиск|контакты|назад|αρχική|επικοινωνία|首页|搜索|返回|下一页|上一页|ホーム|検索|次へ|홈|검색|ana sayfa|zoeken|sök",
+    "главная|поиск|контакты|назад|αρχική|επικοινωνία|首页|搜索|返回|下一页|上一页|ホーム|検索|次へ|홈|"
+    "검색|ana sayfa|zoeken|sök",
     "tags": "tags|tag|categories|category|filed under|topics|keywords|schlagwörter|schlagworte|kategorie|"
     "kategorien|themen|etiquetas|categorías|mots-clés|catégories|tags:|categorie|kategoria|tagi|теги|"
     "рубрики|ετικέτες|标签|分类|关键词|カテゴリー|タグ|태그",

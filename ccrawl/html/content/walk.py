@@ -1,13 +1,15 @@
 """One walk over the tree, laid out as arrays: nodes, pieces of text, and blocks.
 
-Nodes are numbered in document order, so that a subtree is the range [i, end[i]). A *text* is one text node that holds
-more than white space and that a browser would show. A *block* is a run of texts with no block-level element, and no
-two line breaks, between them: a paragraph, a list item's own words, a cell, a heading.
+Nodes are numbered in document order, so that a subtree is the range [i, end[i]). A *text* is one text node
+that holds more than white space and that a browser would show. A *block* is a run of texts with no
+block-level element, and no two line breaks, between them: a paragraph, a list item's own words, a cell, a
+heading.
 
-This is the hot path. The parser's nodes are read by list comprehensions (50 to 100 ns a property), attributes only
-where an element can carry evidence, and whatever follows from the parent links (ancestors, depth, subtree ends) is
-done by pointer doubling in numpy, in rounds that grow with the logarithm of the depth: nothing recurses, and a page
-of 60,000 levels costs 16 rounds. A first version that kept a stack in Python took twice the time.
+This is the hot path. The parser's nodes are read by list comprehensions (50 to 100 ns a property),
+attributes only where an element can carry evidence, and whatever follows from the parent links (ancestors,
+depth, subtree ends) is done by pointer doubling in numpy, in rounds that grow with the logarithm of the
+depth: nothing recurses, and a page of 60,000 levels costs 16 rounds. A first version that kept a stack in
+Python took twice the time.
 """
 
 from __future__ import annotations
@@ -64,7 +66,8 @@ def _tag_numbers() -> dict[str, int]:
 
 TAG_ID = _tag_numbers()
 TEXT_ID, COMMENT_ID = TAG_ID["-text"], TAG_ID["-comment"]
-# The mean page has 1,400 nodes. Beyond the first limit a page is not judged; beyond the second, blocks are joined.
+# The mean page has 1,400 nodes. Beyond the first limit a page is not judged; beyond the second, blocks are
+# joined.
 MOST_NODES = 200_000
 MOST_BLOCKS = 8_000
 
@@ -189,7 +192,9 @@ def _inherited(parent: Ints, depth: Ints, *masks: Bits) -> list[Bits]:
 
 
 def _names(nodes: list[LexborNode], named: list[int], markup: Bits, hidden: Flags) -> None:
-    """Fill in the markup groups of each element's class, id, role and itemprop, and whether it hides its subtree."""
+    """Fill in the markup groups of each element's class, id, role and itemprop, and whether it hides its
+    subtree.
+    """
     known = SEEN_NAMES.get
     where: list[int] = []
     found: list[int] = []

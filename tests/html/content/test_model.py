@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from ccrawl.html.content.features import FEATURES
 from ccrawl.html.content.context import CONTEXT
+from ccrawl.html.content.features import FEATURES
 from ccrawl.html.content.model import Forest, Model, fitted, load_model, save_model
 
 
