@@ -39,7 +39,7 @@ from ccrawl.index.tables import (
     package_key,
     record_key,
     scan,
-    unpack,
+    unpack_plain,
 )
 from ccrawl.index.types import (
     ALGORITHMS,
@@ -314,7 +314,7 @@ class EmbeddedView:
             if value is None:
                 found.append(None)
             else:
-                number, package, date, url, size = unpack(value)
+                number, package, date, url, size = unpack_plain(value)
                 found.append(Original(names[number], package, date, url, size))
         return found
 

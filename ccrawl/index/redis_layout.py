@@ -32,6 +32,7 @@ import dataclasses
 import json
 import re
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from ccrawl.index.types import Counts, EntryTuple, Key, Package
 
@@ -44,6 +45,7 @@ ORDER, COMMITS = "ccrawl:order", "ccrawl:commits"
 _SHA256 = 4
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _DATE = re.compile(r"[1-9]\d{13}(?:\d{3})?")
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
 # What stands for a date that isn't known: Browsertrix pads what is missing to this.
 _NO_DATE = "00000101000000"
 
@@ -94,7 +96,9 @@ class Value:
 def write_value(slot: int, entry: EntryTuple) -> str:
     """`SLOT DATE URL SIZE`, with blanks in the URL as %20: readers split at blanks."""
     _, date, url, size = entry
-    return f"{slot} {date or _NO_DATE} {url.replace(' ', '%20')} {max(1, size)}"
+    if not url.isprintable() or " " in url:
+        url = _BLANK.sub(lambda found: quote(found[0]), url)
+    return f"{slot} {date or _NO_DATE} {url} {size if size > 0 else 1}"
 
 
 def read_value(text: str | None) -> Value | None:

@@ -49,9 +49,12 @@ PASSWORD = "CCRAWL_REDIS_PASSWORD"  # noqa: S105
 BATCH = 1000
 _LEASE = 60.0  # seconds
 
-# HSETNX for many fields of a hash: one command costs the client ten times as much.
+# HSETNX for many fields of a hash, sent as lines `FIELD VALUE` in one argument: a command or an argument for
+# each costs the client ten and four times as much as a line.
 _PUT_NEW = """
-for at = 1, #ARGV, 2 do redis.call('HSETNX', KEYS[1], ARGV[at], ARGV[at + 1]) end
+for field, value in string.gmatch(ARGV[1], '(%x+) ([^\\n]+)') do
+  redis.call('HSETNX', KEYS[1], field, value)
+end
 """
 # Registers a run together with what it sees. One script, since a commit may come in between otherwise.
 _BEGIN = """
@@ -296,17 +299,17 @@ class RedisIndex:
         rows = iter(entries)
         name = layout.hashes(crawl)
         while batch := list(islice(rows, BATCH)):
-            fields: list[str] = []
+            lines = []
             for entry in batch:
                 field = layout.field_of(entry[0])
                 if field is None:
                     continue
-                fields += (field, layout.write_value(slot, entry))
+                lines.append(f"{field} {layout.write_value(slot, entry)}")
                 copies += 1
                 if entry[3] > REVISIT_COST:
                     large += 1
                     large_bytes += entry[3] - REVISIT_COST
-            self._put_new(keys=[name], args=fields)
+            self._put_new(keys=[name], args=["\n".join(lines)])
             if lease:
                 lease.renew()
         return copies, large, large_bytes

@@ -46,8 +46,7 @@ TABLE = 128 << 20
 
 _PLACE = struct.Struct(">IIQI")
 _MAX_SIZE = 0xFFFFFFFF
-# Dates are stored as integers; 17 digits (milliseconds) are told from 14 by their magnitude.
-_MILLISECONDS = 10**14
+_URL = _PLACE.size
 
 NEXT = b"m next"
 
@@ -64,15 +63,20 @@ class Place(NamedTuple):
 
 def pack(number: int, package: int, date: str, url: str, size: int) -> bytes:
     """The stored value of a place."""
-    digits = int(date) if date else 0
+    digits = int(date) if date and date[0] != "0" else 0  # no web before the year 1000
     return _PLACE.pack(number, package, digits, min(size, _MAX_SIZE)) + url.encode("utf-8", "surrogatepass")
 
 
 def unpack(value: bytes) -> Place:
     """The place that a stored value describes."""
+    return Place(*unpack_plain(value))
+
+
+def unpack_plain(value: bytes) -> tuple[int, int, str, str, int]:
+    """`unpack` without the names, for the look-ups of a run."""
     number, package, digits, size = _PLACE.unpack_from(value)
-    date = "" if not digits else f"{digits:017d}" if digits >= _MILLISECONDS else f"{digits:014d}"
-    return Place(number, package, date, value[_PLACE.size :].decode("utf-8", "surrogatepass"), size)
+    date = str(digits) if digits else ""
+    return number, package, date, value[_URL:].decode("utf-8", "surrogatepass"), size
 
 
 def number_of(value: bytes) -> int:

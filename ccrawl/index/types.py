@@ -251,5 +251,7 @@ def date_digits(date: datetime | None) -> str:
     """A date as the index writes it: 17 digits when there are milliseconds, else 14."""
     if date is None:
         return ""
-    digits = date.strftime("%Y%m%d%H%M%S").rjust(14, "0")
+    if date.year < 1000:  # a broken date; the stores have 14 digits that begin with the year
+        return ""
+    digits = date.strftime("%Y%m%d%H%M%S")
     return f"{digits}{date.microsecond // 1000:03d}" if date.microsecond >= 1000 else digits
