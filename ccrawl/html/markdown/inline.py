@@ -47,9 +47,9 @@ class Inline:
 def choose_openings(fresh: Sequence[Inline], around: Sequence[Inline], before: str, following: str) -> None:
     """Decide for elements that begin here whether they are HTML.
 
-    `fresh` are these, outermost first, and `around` those that are open around them. `before` is the character
-    before the first mark, " " at the start of a line, "" where it is a mark itself; `following` is what stands
-    behind the last one.
+    `fresh` are these, outermost first, and `around` those that are open around them. `before` is the
+    character before the first mark, " " at the start of a line, "" where it is a mark itself; `following` is
+    what stands behind the last one.
     """
     outer = fresh[0]
     run = list(itertools.takewhile(outer.shares_delimiter, fresh)) if outer.kind in OPENED else []
