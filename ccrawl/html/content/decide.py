@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 
+from ccrawl.errors import UsageError
 from ccrawl.html.content import rules
 from ccrawl.html.content.context import CONTEXT, gather_context
 from ccrawl.html.content.features import FIGURES, FLAGS, gather
@@ -45,6 +46,8 @@ def decide(probability: Floats, text: BlockText, favor: str) -> Flags:
     order of probability; on a page where all is uncertain it reaches further down than on a page with a
     clear article.
     """
+    if favor not in WORTH:
+        raise UsageError(f"favor {favor!r}: one of {', '.join(WORTH)}")
     words = np.maximum(text.words, 0.5)
     order = np.argsort(-probability, kind="stable")
     mass = np.cumsum((words * probability)[order])

@@ -7,9 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from ccrawl.errors import UsageError
 from ccrawl.html.content.context import best_threshold
 from ccrawl.html.content.decide import BOUNDS, decide
 
@@ -65,3 +67,8 @@ def test_a_sure_page_has_a_perfect_expected_score() -> None:
     score, threshold = best_threshold(np.array([1.0, 0.0, 1.0]), np.array([10.0, 30.0, 5.0]))
     assert score == 1.0
     assert threshold == 1.0
+
+
+def test_an_unknown_favor_is_named_with_those_that_exist() -> None:
+    with pytest.raises(UsageError, match="precision, balanced, recall"):
+        decide(np.array([0.5]), figures([3]), "speed")
