@@ -55,10 +55,8 @@ def _decorations(page: Walk, kept: Ints, prose: Flags, n_kept: Ints) -> Ints:
     A picture belongs to the text when its figure has a caption that stays, when running text follows it
     after running text or a heading, or when it stands in a paragraph or figure after running text.
     """
-    pictures = np.flatnonzero(page.n_tag == TAG_ID["img"])
+    pictures: Ints = np.flatnonzero(page.n_tag == TAG_ID["img"])
     pictures = pictures[(pictures > kept[0]) & (pictures < kept[-1])]
-    if not len(pictures):
-        return pictures
     after = np.searchsorted(kept, pictures)
     previous = kept[after - 1]
     heading = (page.n_tags[previous] & _HEADINGS) > 0
@@ -69,8 +67,8 @@ def _decorations(page: Walk, kept: Ints, prose: Flags, n_kept: Ints) -> Ints:
     placed = figure.any(0) | (page.n_tag[around[:2]] == TAG_ID["p"]).any(0)
     told = prose[after - 1]
     belongs: Flags = captioned | (prose[after] & (told | heading)) | (placed & told)
-    result: Ints = pictures[~belongs]
-    return result
+    decorations: Ints = pictures[~belongs]
+    return decorations
 
 
 def _reveal(page: Walk, index: int) -> None:
