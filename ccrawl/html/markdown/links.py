@@ -16,6 +16,7 @@ from ccrawl.html.markdown.writer import SKIP, Close, Writer
 
 _SOURCES = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-original-src", "src")
 _SOURCE_SETS = ("data-srcset", "srcset", "data-lazy-srcset")
+_ENTITY = re.compile(r"&(?=#?\w{1,32};)")
 _CANDIDATE = re.compile(r"[\s,]*(\S*[^\s,])")
 
 
@@ -74,14 +75,12 @@ def _plain_link(writer: Writer, text: str, closing: str) -> None:
 
 
 def _title(text: str) -> str:
-    text = plain(text).replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
+    text = _ENTITY.sub("&amp;", plain(text).replace("\\", "\\\\").replace('"', '\\"'))
     return f' "{text}"' if text else ""
 
 
 def image(writer: Writer, node: LexborNode) -> None:
-    """`<img>`: alternative text and source; `data:` and other sources that text can't point to leave the text
-    only.
-    """
+    """`<img>`: alternative text and source; only the text where the source is the image itself (`data:`)."""
     show = writer.options.images
     if show == "drop":
         return

@@ -25,9 +25,7 @@ SCHEMES = frozenset(
         "matrix",
     ]
 )
-"""What a link may point to. Anything else (javascript:, data:, file:, cid:, ...) is nothing that text can
-use.
-"""
+"""What a link may point to. Anything else (javascript:, data:, file:, cid:) is of no use in a text."""
 
 _SPACES = re.compile(r"[\t\n\r]")  # the URL Standard removes these anywhere in a URL
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")

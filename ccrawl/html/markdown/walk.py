@@ -1,8 +1,12 @@
 """The walk over the tree.
 
 `render` goes through the nodes by `first_child` and `next` with a stack of its own, so depth costs nothing
-but memory. What is done at each node is little, as this loop is the cost of rendering; benchmarks/markdown.py
-measures it.
+but memory. This loop is most of the cost of rendering, so little is done at each node. Measured on whole
+pages of 2,100 nodes, as multiples of their parse (0.45 ms; benchmarks/markdown.py): visiting the nodes and
+reading their tags 0.4, reading and stripping the texts 0.3, links 0.9 (150 of them: attributes 0.2,
+destinations 0.2), images 0.25, items 0.25. `traverse()` costs less a node but does not say where an element
+ends; asking for the parent or comparing the next sibling costs what it saves. Compiled by mypyc, all of it
+takes 0.7 of the time.
 """
 
 from __future__ import annotations
@@ -43,6 +47,7 @@ def render(node: LexborNode, base_url: str | None = None, options: RenderOptions
 
 
 def write(root: LexborNode, writer: Writer) -> None:
+    """Give `writer` the subtree at `root`."""
     add_text = writer.texts.append
     add_mark = writer.marks.append
     put = writer.put
@@ -101,8 +106,9 @@ def write(root: LexborNode, writer: Writer) -> None:
 
 
 def remove_hidden(root: LexborNode) -> None:
-    """Unlink what a browser does not show: `hidden`, `display: none`, `visibility: hidden` in an element's
-    own style.
+    """Unlink what is not shown: `hidden`; `display: none` and `visibility: hidden` in an element's style.
+
+    The body stays: pages that hide it show it by script. `hidden=until-found` is shown by a search.
     """
     for node in root.css(_OUT_OF_SIGHT):
         attributes = node.attributes
