@@ -65,7 +65,7 @@ class EmbeddedIndex:
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
         """Open the folder, made if missing. IndexFailure when it is none of ours or can't be used."""
-        self.location = str(path)
+        self.location = str(path.resolve())  # told apart from other indexes by this
         self._path = path
         try:
             if create and not (path / "format.json").exists():

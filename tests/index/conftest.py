@@ -16,7 +16,9 @@ import redis
 from ccrawl.index import DedupIndex, open_index
 
 
-def start_server(folder: Path, *arguments: str) -> tuple[subprocess.Popen[bytes], int]:
+def start_server(
+    folder: Path, *arguments: str, port_option: str = "--port"
+) -> tuple[subprocess.Popen[bytes], int]:
     program = shutil.which("redis-server")
     if program is None:
         if os.environ.get("CI"):
@@ -28,7 +30,7 @@ def start_server(folder: Path, *arguments: str) -> tuple[subprocess.Popen[bytes]
         port = probe.getsockname()[1]
     server = subprocess.Popen(
         [
-            *(program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)),
+            *(program, port_option, str(port), "--bind", "127.0.0.1", "--dir", str(folder)),
             *("--save", "", "--appendonly", "no", "--databases", "64", *arguments),
         ],
         stdout=subprocess.DEVNULL,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from ccrawl.index import Counts, DedupIndex, Entry, IndexFailure, Package, open_
 from ccrawl.index.importer import import_sources
 
 from .browsertrix import COUNTERS, Crawler, commit, undocumented
+from .conftest import start_server
 from .test_import import line, wacz
 
 
@@ -251,6 +254,46 @@ def test_a_password_is_needed_and_never_shown(secret_port: int, monkeypatch: pyt
     monkeypatch.setenv("CCRAWL_REDIS_PASSWORD", "open sesame")
     with open_index(f"redis://127.0.0.1:{secret_port}/0") as index:
         assert index.crawls() == []
+
+
+def test_tls_is_spoken_and_the_certificate_is_checked(tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make a certificate with")
+    key_file, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run(
+        [
+            *(
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "rsa:2048",
+                "-nodes",
+                "-days",
+                "2",
+                "-subj",
+                "/CN=localhost",
+            ),
+            *("-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key_file, "-out", certificate),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    server, port = start_server(
+        tmp_path / "server",
+        *("--port", "0", "--tls-cert-file", str(certificate), "--tls-key-file", str(key_file)),
+        *("--tls-ca-cert-file", str(certificate), "--tls-auth-clients", "no"),
+        port_option="--tls-port",
+    )
+    try:
+        with open_index(f"rediss://127.0.0.1:{port}/5?ssl_ca_certs={certificate}") as index:
+            index.begin("run")
+            assert [crawl.id for crawl in index.crawls()] == ["run"]
+        with pytest.raises(IndexFailure, match=r"(?i)certificate"):
+            open_index(f"rediss://127.0.0.1:{port}/5")
+    finally:
+        server.kill()
+        server.wait()
 
 
 def test_a_server_that_is_not_there_is_one_clear_error() -> None:
