@@ -36,7 +36,7 @@ class Source:
 
 
 def read_errors() -> tuple[type[Exception], ...]:
-    """What reading a source may raise that is about the source: pyarrow's, the system's, the HTTP client's."""
+    """What reading a source may raise that is about the source: by pyarrow, the system, the HTTP client."""
     errors: tuple[type[Exception], ...] = (pa.ArrowException, OSError, ValueError)
     client = sys.modules.get("aiohttp")  # there when something is read over HTTP
     return errors if client is None else (*errors, client.ClientError)

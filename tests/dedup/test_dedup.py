@@ -113,6 +113,9 @@ def test_each_cluster_tells_its_two_members_furthest_apart(pages: list[Page]) ->
             assert first < second
             assert cluster.diameter == cluster.diameter_bound == widest == bits(found[first], found[second])
             assert [member.distance for member in cluster.members] == [bits(found[0], one) for one in found]
+            assert [member.distance for member in cluster.members] == sorted(
+                bits(found[0], one) for one in found
+            )
 
 
 def names(report: DedupReport) -> list[tuple[object, ...]]:

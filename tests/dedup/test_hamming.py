@@ -148,3 +148,16 @@ def test_the_distance_is_a_metric(a: int, b: int, c: int) -> None:
     assert distance(a, b) == bin(a ^ b).count("1") == distance(b, a)
     assert (distance(a, b) == 0) == (a == b)
     assert distance(a, c) <= distance(a, b) + distance(b, c)
+
+
+@pytest.mark.parametrize("distance", [2, 3, 4])
+def test_pages_of_one_template_among_many_others_keep_all_their_pairs(distance: int) -> None:
+    """Two thousand fingerprints agree on the forty top bits: a bucket far above the others in some tables."""
+    rng = np.random.default_rng(distance)
+    template = np.unique(rng.integers(0, 2**24, 2000, dtype=np.uint64) | np.uint64(0xABCDE_54321 << 24))
+    others = rng.integers(0, 2**64, 60_000, dtype=np.uint64)
+    words = np.array(sorted({*template.tolist(), *others.tolist()}), np.uint64)
+    pairs = found(pairs_within(words, distance))
+    members = set(template.tolist())
+    assert len(pairs) == len(set(pairs))
+    assert {pair for pair in pairs if members.issuperset(pair)} == brute_force(template, distance)
