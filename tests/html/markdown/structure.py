@@ -124,7 +124,7 @@ def of_tree(nodes: list[Any], one_line: bool = False) -> list[Any]:
             if not breaks:
                 line.text(" ", frozenset(), None)
             elif any(item[0] not in (" ", "\t", "\n") for item in line.items):
-                tail = [item for item in line.items if item[0] not in (" ", "\t")]
+                tail = [item for item in line.items if item[1] == "br" or item[0] not in (" ", "\t", "\n")]
                 if tail[-1][0] == "\n" and tail[-1][1] == "br":
                     if not one_line:
                         flush()
