@@ -2,13 +2,13 @@
 
     python benchmarks/fit_content/fit.py PAGES --cache /tmp/content     # all weights, and one model a fold
 
-PAGES is the evaluation directory. The folds' models (CACHE/fold0.npz ...) are what benchmarks/content.py scores with:
-a page is always judged by the model that has seen no page of its site. Needs catboost. The same input gives the same
-file.
+PAGES is the evaluation directory. The folds' models (CACHE/fold0.npz ...) are what benchmarks/content.py
+scores with: a page is always judged by the model that has seen no page of its site. Needs catboost. The
+same input gives the same file.
 
-How: the first forest sees FEATURES; the second sees them again with CONTEXT, computed from the first forest's
-probabilities for pages it was not fitted on. Blocks weigh by their share of the page's gold text, so that every
-page counts alike; of long pages a sample of blocks is taken, in proportion to weight.
+How: the first forest sees FEATURES; the second sees them again with CONTEXT, computed from the first
+forest's probabilities for pages it was not fitted on. Blocks weigh by their share of the page's gold text,
+so that every page counts alike; of long pages a sample of blocks is taken, in proportion to weight.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ccrawl.html.content.context import CONTEXT, gather_context
 from ccrawl.html.content.features import FEATURES
 from ccrawl.html.content.model import Forest, Model, save_model
 
-LIMIT = 500  # blocks of one page that are fitted on
+LIMIT = 350  # blocks of one page that are fitted on
 WORTH = {"bignews": 1.4}  # news is rarer in the corpora than on the web
 COMMON = {
     "loss_function": "CrossEntropy",
@@ -43,9 +43,8 @@ COMMON = {
     "logging_level": "Silent",
     "allow_writing_files": False,
 }
-FIRST = {**COMMON, "iterations": 140, "learning_rate": 0.12, "leaf_estimation_iterations": 3}
-SECOND = {**COMMON, "iterations": 100, "learning_rate": 0.09, "leaf_estimation_iterations": 2}
-FIRST_FEATURES, SECOND_FEATURES = 130, 100  # the most useful are kept; the rest need not be computed
+FIRST = {**COMMON, "iterations": 160, "learning_rate": 0.12, "leaf_estimation_iterations": 3}
+SECOND = {**COMMON, "iterations": 120, "learning_rate": 0.09, "leaf_estimation_iterations": 2}
 
 
 def weights(pages: list[Sample], seed: int = 3) -> np.ndarray:
@@ -76,7 +75,9 @@ def predict(model: CatBoost, matrix: np.ndarray) -> np.ndarray:
 
 
 def forest(model: CatBoost, names: list[str]) -> Forest:
-    """A fitted model as arrays; trees shallower than the deepest are padded with questions never answered yes."""
+    """A fitted model as arrays; trees shallower than the deepest are padded with questions never answered
+    yes.
+    """
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "model.json"
         model.save_model(str(path), format="json")
@@ -110,11 +111,6 @@ def context(pages: list[Sample], probability: np.ndarray) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def most_useful(model: CatBoost, count: int) -> np.ndarray:
-    """The columns of highest importance, in order of position."""
-    return np.sort(np.argsort(-model.get_feature_importance(), kind="stable")[:count])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("pages", type=Path)
@@ -134,29 +130,19 @@ def main() -> None:
     fold = np.concatenate([np.full(len(page.blocks), fold_of(page.url)) for page in pages])
     note(f"{len(pages)} pages, {len(label)} blocks, {(weight > 0).sum()} fitted on")
 
-    # Features are chosen once, on all pages: which columns exist is a choice of design, not a weight.
-    columns = most_useful(fit(matrix, label, weight, {**FIRST, "iterations": 50}), FIRST_FEATURES)
-    first_names = [FEATURES[i] for i in columns]
-    chosen = matrix[:, columns]
-    note("features of the first forest chosen")
     out_of_fold = np.zeros(len(label))
     firsts = []
     for number in range(FOLDS):
         unseen = fold == number
-        firsts.append(fit(chosen, label, np.where(unseen, 0, weight), FIRST))
-        out_of_fold[unseen] = predict(firsts[-1], chosen[unseen])
+        firsts.append(fit(matrix, label, np.where(unseen, 0, weight), FIRST))
+        out_of_fold[unseen] = predict(firsts[-1], matrix[unseen])
         note(f"first forest, fold {number}")
-    firsts.append(fit(chosen, label, weight, FIRST))
+    firsts.append(fit(matrix, label, weight, FIRST))
 
     matrix = np.concatenate([matrix, context(pages, out_of_fold)], axis=1)
-    names = [*FEATURES, *CONTEXT]
-    columns = most_useful(fit(matrix, label, weight, {**SECOND, "iterations": 50}), SECOND_FEATURES)
-    second_names = [names[i] for i in columns]
-    chosen = matrix[:, columns]
-    note("features of the second forest chosen")
     for number in [*range(FOLDS), -1]:
-        seconds = fit(chosen, label, np.where(fold == number, 0, weight), SECOND)
-        model = Model(forest(firsts[number], first_names), forest(seconds, second_names))
+        seconds = fit(matrix, label, np.where(fold == number, 0, weight), SECOND)
+        model = Model(forest(firsts[number], list(FEATURES)), forest(seconds, [*FEATURES, *CONTEXT]))
         save_model(model, options.cache / f"fold{number}.npz" if number >= 0 else out)
         note(f"second forest, fold {number}" if number >= 0 else f"wrote {out}")
 

@@ -53,8 +53,9 @@ FIGURES: tuple[str, ...] = (
         "shape.level2"
     ),
     *words(
-        "page.links page.good page.paragraphs page.headings page.articles page.main page.bodies "
-        "page.url_words page.url_date"
+        "page.chars page.blocks page.links page.good page.paragraphs page.headings page.cells "
+        "page.articles page.main page.wide page.title_found page.bodies page.og_article page.og_product "
+        "page.url_depth page.url_words page.url_date page.url_root page.hidden page.items page.lists"
     ),
     *(f"kind.{name}" for name in KINDS),
 )
@@ -356,17 +357,32 @@ def _page(
     except ValueError:
         path = ""
     slug = max(path.rsplit("/", 2)[-2:], key=len)
+    tags = np.bincount(page.n_tag, minlength=TAG_SLOTS)
+    kind = head.meta.get("og:type", "").lower()
+    hidden = (page.n_tags[page.b_node] & np.uint64(HIDDEN)) > 0
     return np.array(
         [
+            np.log1p(total),
+            np.log1p(len(tag)),
             text.linked.sum() / total,
             good.sum() / total,
             np.log1p(text.length[tag == TAG_ID["p"]].sum()),
             np.log1p(heading.sum()),
-            np.log1p((page.n_tag == TAG_ID["article"]).sum()),
-            (page.n_tag == TAG_ID["main"]).sum(),
+            np.log1p(tags[TAG_ID["td"]]),
+            np.log1p(tags[TAG_ID["article"]]),
+            tags[TAG_ID["main"]],
+            text.counts[chars.WIDE].sum() / total,
+            text.title.max(),
             np.log1p(sum(map(len, head.bodies))),
+            "article" in kind,
+            "product" in kind,
+            path.count("/"),
             min(slug.count("-") + slug.count("_"), 8),
             _DATE.search(path) is not None,
+            not path,
+            text.length[hidden].sum() / total,
+            np.log1p(tags[TAG_ID["li"]]),
+            np.log1p(tags[TAG_ID["ul"]]),
             *(name in head.kinds for name in KINDS),
         ],
         np.float64,
