@@ -33,6 +33,7 @@ from ccrawl.index import merge
 from ccrawl.index.entries import read_entries, sorted_entries, write_entries
 from ccrawl.index.tables import (
     Change,
+    crawl_record,
     crawl_records,
     many,
     open_store,
@@ -123,10 +124,10 @@ class EmbeddedIndex:
     def commit(self, run: str) -> Crawl:
         folder = self._run(run)
         with self._writing() as store:
-            records = crawl_records(store)
-            if run in records:  # by an earlier call, which may have been killed before it tidied up
+            done = crawl_record(store, run)
+            if done is not None:  # by an earlier call, which may have been killed before it tidied up
                 self._discard(folder)
-                return records[run].as_crawl(run)
+                return done.as_crawl(run)
             counts = self._staged(run)
             if counts is None:
                 raise UsageError(f"{self.location}: there is no finished run {run} to commit")
@@ -147,9 +148,11 @@ class EmbeddedIndex:
 
     # Packages and crawls.
 
-    def has_package(self, filename: str) -> bool:
+    def known_packages(self, filenames: Iterable[str]) -> set[str]:
         with self._reading() as store:
-            return store is not None and store.get(package_key(filename)) is not None
+            if store is None:
+                return set()
+            return {filename for filename in filenames if store.get(package_key(filename)) is not None}
 
     def add_package(
         self,

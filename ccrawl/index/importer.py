@@ -86,9 +86,10 @@ def import_sources(
     sources = find_import_sources(arguments, crawl)
     if not sources:
         raise UsageError("no package to import: the manifests name no WACZ file")
-    missing = [source for source in sources if not index.has_package(source.name)]
+    known = index.known_packages(source.name for source in sources)
+    missing = [source for source in sources if source.name not in known]
     skipped: Counter[str] = Counter()
-    failed = _impostors(index, [source for source in sources if source not in missing])
+    failed = _impostors(index, [source for source in sources if source.name in known])
     packages = records = 0
     with tempfile.TemporaryDirectory(prefix="ccrawl-import-", dir=scratch) as folder:
         algorithm = "sha256" if index.algorithm == "sha256" else None

@@ -18,6 +18,7 @@ from ccrawl.index.tables import (
     NEXT,
     Change,
     CrawlRecord,
+    crawl_record,
     crawl_records,
     many,
     number_of,
@@ -52,15 +53,16 @@ def merge(
 
     `counts` are the crawl's own where it counted them itself; else they are counted here.
     """
-    records = crawl_records(store)
-    record = records.get(crawl)
+    pending = next(scan(store, b"v"), None) is not None
+    records = crawl_records(store) if pending else {}  # there may be many, and few imports need them
+    record = records.get(crawl) or crawl_record(store, crawl)
     if record is None:
         following = int(store.get(NEXT) or b"1")
         record = CrawlRecord(following, Counts())
         change.set(NEXT, b"%d" % (following + 1))
     position = len(record.packages)
-    pending = next(scan(store, b"v"), None) is not None
     numbers = {known.number: known for known in records.values()} | {record.number: record}
+    settled: set[int] = set()
     total = duplicates = conserved = 0
     payloads = _payloads(entries, revisits)
     while group := list(islice(payloads, _GROUP)):
@@ -80,6 +82,7 @@ def merge(
                     if unsettled is not None:
                         for number, earlier in json.loads(unsettled).items():
                             if (owner := numbers.get(int(number))) is not None:
+                                settled.add(owner.number)
                                 owner.counts += Counts(conserved=_conserved(first[3], earlier))
                         change.set(b"v" + key, None)
                         unsettled = None
@@ -99,9 +102,10 @@ def merge(
     record.counts += counts or Counts(
         total, duplicates, conserved, (package.size or 0) if package is not None else 0
     )
-    records[crawl] = record
     for name, each in records.items():
-        change.set(record_key(name), each.to_json())
+        if each.number in settled:
+            change.set(record_key(name), each.to_json())
+    change.set(record_key(crawl), record.to_json())
     return record
 
 

@@ -191,8 +191,15 @@ class RedisIndex:
     # Packages and crawls.
 
     @_reported
-    def has_package(self, filename: str) -> bool:
-        return bool(self._redis.sismember(layout.DONE, filename))
+    def known_packages(self, filenames: Iterable[str]) -> set[str]:
+        known = set()
+        names = iter(filenames)
+        while batch := list(islice(names, BATCH)):
+            pipe = self._redis.pipeline(transaction=False)
+            for filename in batch:
+                pipe.sismember(layout.DONE, filename)
+            known |= {filename for filename, there in zip(batch, pipe.execute(), strict=True) if there}
+        return known
 
     @_reported
     def add_package(

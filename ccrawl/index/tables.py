@@ -169,6 +169,12 @@ def crawl_records(store: Rdict) -> dict[str, CrawlRecord]:
     }
 
 
+def crawl_record(store: Rdict, crawl: str) -> CrawlRecord | None:
+    """A committed crawl; None for one that isn't."""
+    value = store.get(record_key(crawl))
+    return None if value is None else CrawlRecord.from_json(value)
+
+
 def record_key(crawl: str) -> bytes:
     return b"r" + crawl.encode("utf-8", "surrogatepass")
 

@@ -198,8 +198,8 @@ class DedupIndex(Protocol):
         """Drop an open or staged run; False when there is none. UsageError when it is committed."""
         ...
 
-    def has_package(self, filename: str) -> bool:
-        """Whether a package of this name was imported or belongs to a committed crawl."""
+    def known_packages(self, filenames: Iterable[str]) -> set[str]:
+        """Those of the names that a package has which was imported or belongs to a committed crawl."""
         ...
 
     def add_package(

@@ -73,6 +73,12 @@ def hashes(out: Path) -> dict[str, str]:
     }
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    """An index in a folder, for what does not depend on the store."""
+    return str(tmp_path / "index")
+
+
 def test_pages_of_an_earlier_run_are_dropped_and_listed(tmp_path: Path, location: str) -> None:
     first = shard(tmp_path / "first.warc.gz", *range(6))
     second = shard(tmp_path / "second.warc.gz", 4, 5, 6, 7, 6, host="new.test", date="2025-05-06T07:08:09Z")
@@ -143,20 +149,20 @@ def test_a_run_left_uncommitted_counts_from_its_commit_on(tmp_path: Path, locati
         assert index.verify() == []
 
 
-def test_a_cancelled_run_can_not_be_gone_on_with(tmp_path: Path, location: str) -> None:
+def test_a_cancelled_run_can_not_be_gone_on_with(tmp_path: Path, folder: str) -> None:
     source = shard(tmp_path / "a.warc.gz", 1, 2)
-    command = [source, "--out", tmp_path / "out", "--dedup-index", location]
+    command = [source, "--out", tmp_path / "out", "--dedup-index", folder]
     run = export(*command, "--no-commit")["index"]["run"]
-    assert ccrawl("index", "cancel", run, "-i", location).returncode == 0
+    assert ccrawl("index", "cancel", run, "-i", folder).returncode == 0
     done = ccrawl("export", *command)
     assert done.returncode == 1
     assert "was cancelled" in done.stderr
     assert export(*command, "--overwrite")["index"]["committed"]
 
 
-def test_a_committed_dataset_is_not_made_over_against_itself(tmp_path: Path, location: str) -> None:
+def test_a_committed_dataset_is_not_made_over_against_itself(tmp_path: Path, folder: str) -> None:
     source = shard(tmp_path / "a.warc.gz", 1, 2)
-    command = [source, "--out", tmp_path / "out", "--dedup-index", location]
+    command = [source, "--out", tmp_path / "out", "--dedup-index", folder]
     run = export(*command)["index"]["run"]
     refused = ccrawl("export", *command, "--overwrite")
     assert refused.returncode == 1
@@ -166,36 +172,36 @@ def test_a_committed_dataset_is_not_made_over_against_itself(tmp_path: Path, loc
     refused = ccrawl("export", *command)
     assert refused.returncode == 1
     assert f"ccrawl index remove {run}" in refused.stderr
-    assert ccrawl("index", "remove", run, "-i", location).returncode == 0
+    assert ccrawl("index", "remove", run, "-i", folder).returncode == 0
     assert export(*command, "--overwrite")["counts"]["rows"] == 2
 
 
-def test_more_sources_are_another_run(tmp_path: Path, location: str) -> None:
+def test_more_sources_are_another_run(tmp_path: Path, folder: str) -> None:
     one = shard(tmp_path / "in" / "1.warc.gz", 1, 2)
-    command = ["--out", tmp_path / "out", "--dedup-index", location]
+    command = ["--out", tmp_path / "out", "--dedup-index", folder]
     first = export(one, *command)["index"]["run"]
     two = shard(tmp_path / "in" / "2.warc.gz", 2, 3, host="later.test")
     summary = export(one, two, *command)
     assert summary["index"]["run"] != first
     assert urls(tmp_path / "out") == ["http://site.test/1", "http://site.test/2", "http://later.test/3"]
-    with open_index(location) as index:
+    with open_index(folder) as index:
         assert (index.stats().crawls, index.stats().counts.total) == (2, 4)
         assert index.verify() == []
 
 
-def test_a_failed_shard_keeps_the_run_open_until_it_is_done(tmp_path: Path, location: str) -> None:
+def test_a_failed_shard_keeps_the_run_open_until_it_is_done(tmp_path: Path, folder: str) -> None:
     good = shard(tmp_path / "in" / "a.warc.gz", 1)
     bad = tmp_path / "in" / "b.warc.gz"
     bad.write_bytes(random.Random(1).randbytes(3000))
-    command = [good, bad, "--out", tmp_path / "out", "--dedup-index", location]
+    command = [good, bad, "--out", tmp_path / "out", "--dedup-index", folder]
     assert not export(*command, code=3)["index"]["committed"]
     shard(bad, 2)
     assert export(*command)["index"]["committed"]
-    with open_index(location) as index:
+    with open_index(folder) as index:
         assert (index.stats().crawls, index.stats().unique) == (1, 2)
 
 
-def test_only_rows_are_given_to_the_index(tmp_path: Path, location: str) -> None:
+def test_only_rows_are_given_to_the_index(tmp_path: Path, folder: str) -> None:
     """A page without text, or in another language, is tried again by a later run."""
     german = ("<html><body><main><p>" + "Die Fähre fährt im Sommer jede Stunde zur Insel. " * 9).encode()
     source = warcs.write(
@@ -206,20 +212,20 @@ def test_only_rows_are_given_to_the_index(tmp_path: Path, location: str) -> None
             warcs.response(3, body=b"<html><body></body></html>"),
         ],
     )
-    export(source, "--out", tmp_path / "one", "--dedup-index", location, "--lang", "en")
-    later = export(source, "--out", tmp_path / "two", "--dedup-index", location)
+    export(source, "--out", tmp_path / "one", "--dedup-index", folder, "--lang", "en")
+    later = export(source, "--out", tmp_path / "two", "--dedup-index", folder)
     assert later["counts"]["languages"] == {"deu": 1}
     assert (later["counts"]["duplicates"], later["counts"]["empty"]) == (1, 1)
 
 
-def test_small_pages_are_never_duplicates(tmp_path: Path, location: str) -> None:
+def test_small_pages_are_never_duplicates(tmp_path: Path, folder: str) -> None:
     size = len(warcs.page(1))
     source = warcs.write(
         tmp_path / "a.warc.gz",
         [warcs.response(1, url=f"http://site.test/{n}", body=warcs.page(1)) for n in range(2)],
     )
     for least, dropped in ((size + 1, 0), (size, 1)):
-        for flag in (["--dedup-digest"], ["--dedup-index", location, "--no-commit"]):
+        for flag in (["--dedup-digest"], ["--dedup-index", folder, "--no-commit"]):
             out = tmp_path / f"out-{least}-{len(flag)}"
             summary = export(source, "--out", out, *flag, "--dedup-min-bytes", least)
             assert summary["counts"]["duplicates"] == dropped
