@@ -280,3 +280,20 @@ def test_a_long_search_says_its_time_before_it_starts() -> None:
     assert said == []
     say_estimate(50_000_000, 8, said.append)
     assert len(said) == 1 and "about" in said[0] and "50,000,000" in said[0]
+
+
+def test_members_follow_the_one_kept_by_their_distance_from_it(tmp_path: Path) -> None:
+    pages = [
+        page("kept", 700, BASE),
+        page("far", 690, BASE ^ 7),
+        page("next", 610, BASE ^ 1),
+        page("mid", 650, BASE ^ 3),
+    ]
+    write(tmp_path / "a.parquet", pages)
+    (cluster,) = dedup([tmp_path]).clusters
+    assert [(m.url.rsplit("/", 1)[1], m.distance) for m in cluster.members] == [
+        ("kept", 0),
+        ("next", 1),
+        ("mid", 2),
+        ("far", 3),
+    ]
