@@ -4,20 +4,34 @@ Every command of the command line is a function here first. Importing this packa
 function loads what it needs when it is called.
 
     export          web archives -> Markdown dataset
+    dedup           dataset -> exact and near duplicates
+    card            dataset -> its card, README.md and pictures
+    verify          dataset -> what is wrong with it
+    merge           outputs of several machines -> one dataset
+    publish         dataset -> a hub
     read_captures   web archive -> captures, one at a time
+    check           web archives -> records, digests and damage
     markdown        one page's HTML -> Markdown
     simhash         Markdown -> 64-bit fingerprint
 """
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ccrawl.archives import Capture, CaptureOptions, Source, Tally
+    from ccrawl.archives.check import check_sources as check
+    from ccrawl.dataset.card import card
+    from ccrawl.dataset.merge import merge
+    from ccrawl.dataset.publish import publish
+    from ccrawl.dataset.verify import verify
+    from ccrawl.dedup import dedup
     from ccrawl.html.options import ExtractOptions
     from ccrawl.run.events import Listener
     from ccrawl.run.export import ExportReport
@@ -25,7 +39,36 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "export", "markdown", "read_captures", "simhash"]
+# Functions that stand in modules of their own, imported when they are first asked for.
+_ELSEWHERE = {
+    "card": ("ccrawl.dataset.card", "card"),
+    "check": ("ccrawl.archives.check", "check_sources"),
+    "dedup": ("ccrawl.dedup", "dedup"),
+    "merge": ("ccrawl.dataset.merge", "merge"),
+    "publish": ("ccrawl.dataset.publish", "publish"),
+    "verify": ("ccrawl.dataset.verify", "verify"),
+}
+
+__all__ = [
+    "__version__",
+    "card",
+    "check",
+    "dedup",
+    "export",
+    "markdown",
+    "merge",
+    "publish",
+    "read_captures",
+    "simhash",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ELSEWHERE:
+        raise AttributeError(f"module 'ccrawl' has no attribute {name!r}")
+    module, attribute = _ELSEWHERE[name]
+    return getattr(importlib.import_module(module), attribute)
 
 
 def export(
@@ -38,6 +81,7 @@ def export(
     dedup_index: str | None = None,
     commit: bool = True,
     duplicates: str | os.PathLike[str] | None = None,
+    card: bool = True,
     listener: Listener | None = None,
 ) -> ExportReport:
     """Turn web archives into a Markdown dataset in the folder `out`.
@@ -49,7 +93,7 @@ def export(
 
     `dedup_index` is a folder or a redis:// URL: what runs committed there have captured is dropped, and this
     run is committed when all its shards are done, unless not `commit`. `duplicates` is a Parquet file to
-    write the list of dropped captures to.
+    write the list of dropped captures to. The dataset's card is written at the end, unless not `card`.
 
     Worker processes import the caller's main module, as multiprocessing does: a script calls this
     under `if __name__ == "__main__":`.
@@ -62,15 +106,16 @@ def export(
     from ccrawl.html.extractors import get_extractor
     from ccrawl.run.events import ignore
     from ccrawl.run.export import run_export
-    from ccrawl.run.options import ExportOptions
+    from ccrawl.run.options import ExportOptions, normal_languages
 
     options = options or ExportOptions()
+    options = dataclasses.replace(options, languages=normal_languages(options.languages))
     check_crawl_id(options.crawl)
     get_extractor(options.extractor)
     given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     paths = [os.fspath(source) for source in given if not isinstance(source, Source)]
     found = [source for source in given if isinstance(source, Source)]
-    return run_export(
+    report = run_export(
         found + (find_sources(paths) if paths or not found else []),
         Path(out),
         options,
@@ -81,6 +126,20 @@ def export(
         duplicates=Path(duplicates) if duplicates is not None else None,
         listener=listener or ignore,
     )
+    if card:
+        _write_card(Path(out), listener or ignore)
+    return report
+
+
+def _write_card(directory: Path, listener: Listener) -> None:
+    from ccrawl.dataset.card import card
+    from ccrawl.errors import OutputError
+    from ccrawl.run.events import Notice
+
+    try:
+        card(directory)
+    except OutputError as error:  # a README that someone else wrote, say: the dataset itself is done
+        listener(Notice(f"no card was written: {error}"))
 
 
 def read_captures(

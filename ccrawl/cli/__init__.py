@@ -23,6 +23,7 @@ COMMANDS = {
     "verify": "Check a dataset against its manifest, and its archives.",
     "show": "Read rows of a dataset as a person.",
     "merge": "Join the outputs of several machines into one dataset.",
+    "publish": "Put a dataset on a hub.",
 }
 
 EXIT_CODES = {

@@ -173,6 +173,10 @@ def command(
         Literal["keep", "alt", "drop"],
         typer.Option(help="Images, their text, or nothing.", rich_help_panel=_CONVERT),
     ] = _DEFAULTS.extract.render.images,
+    headings: Annotated[
+        Literal["atx", "setext"],
+        typer.Option(help="# Title, or underlined.", rich_help_panel=_CONVERT),
+    ] = _DEFAULTS.extract.render.headings,
     page_timeout: Annotated[
         float,
         typer.Option(
@@ -200,6 +204,9 @@ def command(
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first damage or failure.", rich_help_panel=_RUN)
     ] = False,
+    no_card: Annotated[
+        bool, typer.Option("--no-card", help="Leave the dataset's card as it is.", rich_help_panel=_RUN)
+    ] = False,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -223,10 +230,12 @@ def command(
         raise UsageError("--duplicates lists what --dedup-digest or --dedup-index drop; give one of them")
     options = ExportOptions(
         extractor=extractor,
-        extract=ExtractOptions(favor=favor, render=RenderOptions(links=links, images=images)),
+        extract=ExtractOptions(
+            favor=favor, render=RenderOptions(links=links, images=images, headings=headings)
+        ),
         dedup_digest=dedup_digest,
         dedup_min_bytes=parse_size(dedup_min_bytes),
-        languages=_language_codes(lang or []),
+        languages=tuple(code.strip() for value in lang or [] for code in value.split(",") if code.strip()),
         min_language_confidence=min_lang_confidence,
         limit=limit,
         crawl=crawl,
@@ -256,6 +265,7 @@ def command(
             dedup_index=dedup_index,
             commit=not no_commit,
             duplicates=duplicates,
+            card=not no_card,
             listener=listener,
         )
     if as_json:
@@ -281,16 +291,3 @@ def _located(
         part_size=part_size,
         cache=str(cache or ""),
     )
-
-
-def _language_codes(values: list[str]) -> tuple[str, ...]:
-    from ccrawl.text.language import iso639_3
-
-    codes = [code.strip() for value in values for code in value.split(",") if code.strip()]
-    known = {code: iso639_3(code) for code in codes}
-    unknown = [code for code, found in known.items() if not found]
-    if unknown:
-        raise UsageError(
-            f"--lang: no language is detected under the code {unknown[0]!r}; use ISO 639-3, as in eng"
-        )
-    return tuple(sorted({found for found in known.values() if found}))

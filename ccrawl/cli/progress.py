@@ -14,6 +14,7 @@ from ccrawl.run.board import Progress
 from ccrawl.run.events import (
     Event,
     Listener,
+    Notice,
     RunProgress,
     RunStarted,
     ShardDone,
@@ -150,7 +151,9 @@ def _state(event: RunProgress, plan: RunStarted | None) -> str:
     return text
 
 
-def _news(event: ShardDone | ShardRetried | ShardFailed) -> str:
+def _news(event: Notice | ShardDone | ShardRetried | ShardFailed) -> str:
+    if isinstance(event, Notice):
+        return f"ccrawl: {event.text}"
     if isinstance(event, ShardDone):
         made = count(event.counts.rows, "row")
         return f"done: {event.source} -> {event.file}, {made} in {duration(event.seconds)}"

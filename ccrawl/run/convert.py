@@ -27,7 +27,6 @@ class Page(NamedTuple):
 
     number: int
     capture: Capture
-    shard: str  # the source's name
 
 
 class Outcome(NamedTuple):
@@ -90,7 +89,7 @@ def _convert(page: Page, options: ExportOptions) -> Outcome:
         simhash=simhash(markdown),
         title=printable(extracted.title),
         payload_digest=str(capture.payload_digest or capture.compute_digest()),
-        warc_filename=page.shard,
+        warc_filename=capture.filename,
         warc_record_offset=capture.offset,
     )
     return Outcome(page.number, row)

@@ -68,7 +68,7 @@ class DuplicateFilter:
             keys = [self._keys(capture) for capture in batch]
             for capture, key, original in zip(batch, keys, self._find(keys), strict=True):
                 if self._passes(number, capture, key[0] if key else None, original):
-                    yield Page(number, capture, self._shard)
+                    yield Page(number, capture)
                 number += 1
 
     def made_row(self, number: int) -> None:
@@ -143,7 +143,7 @@ class DuplicateFilter:
             self.dropped_by_index += 1
             where = (INDEX, printable(original.url), _readable(original.date), original.crawl)
         record_id = printable(capture.record_id)
-        self.duplicates.append(Duplicate(url, date, record_id, self._shard, capture.offset, *where))
+        self.duplicates.append(Duplicate(url, date, record_id, capture.filename, capture.offset, *where))
         return False
 
 

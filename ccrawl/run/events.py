@@ -57,7 +57,14 @@ class ShardFailed:
     error: str
 
 
-Event = RunStarted | RunProgress | ShardDone | ShardRetried | ShardFailed
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that a person should know, and that stops nothing."""
+
+    text: str
+
+
+Event = Notice | RunStarted | RunProgress | ShardDone | ShardRetried | ShardFailed
 Listener = Callable[[Event], None]
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+from ccrawl.archives import CaptureOptions
+from ccrawl.errors import UsageError
+from ccrawl.html.extractors import get_extractor
 from ccrawl.html.options import ExtractOptions
 
 MIB = 1 << 20
+
+Options = TypeVar("Options")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +46,39 @@ class ExportOptions:
             del values[name]
         values["languages"] = list(self.languages)
         return values
+
+    @staticmethod
+    def from_manifest(values: Mapping[str, Any]) -> ExportOptions:
+        """What `for_manifest` wrote, the rest at its defaults. TypeError for an unknown name."""
+        return _with_values(ExportOptions(), values)
+
+    def for_reading(self) -> CaptureOptions:
+        """What of this is the archive reader's business."""
+        return CaptureOptions(
+            max_page_bytes=self.max_page_bytes,
+            limit=self.limit,
+            conversions=get_extractor(self.extractor).reads_text,
+            resolve_revisits=self.resolve_revisits,
+            strict=self.strict,
+        )
+
+
+def _with_values(options: Options, values: Mapping[str, Any]) -> Options:
+    changes: dict[str, Any] = {}
+    for name, value in values.items():
+        former = getattr(options, name, None)
+        if dataclasses.is_dataclass(former) and isinstance(value, dict):
+            value = _with_values(former, value)
+        changes[name] = tuple(value) if isinstance(value, list) else value
+    return dataclasses.replace(options, **changes)  # type: ignore[type-var]
+
+
+def normal_languages(codes: Iterable[str]) -> tuple[str, ...]:
+    """ISO 639-3 codes, sorted, for those of either part; UsageError for a language that is not detected."""
+    from ccrawl.text.language import iso639_3
+
+    known = {code: iso639_3(code) for code in codes}
+    for code, found in known.items():
+        if found is None:
+            raise UsageError(f"{code!r} is no language that is detected; use ISO 639-3 codes, as in eng")
+    return tuple(sorted({found for found in known.values() if found}))

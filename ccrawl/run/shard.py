@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ccrawl import __version__
-from ccrawl.archives import Capture, CaptureOptions, Source, Tally, read_captures
+from ccrawl.archives import Capture, Source, Tally, read_captures
 from ccrawl.dataset.ledger import Counts, Failure
 from ccrawl.dataset.writer import ShardWriter, WrittenFile
 from ccrawl.html.extractors import get_extractor
@@ -72,13 +72,7 @@ def export_shard(task: ShardTask, board: Board) -> ShardReport:
     tally = Tally()
     captures = read_captures(
         task.source,
-        options=CaptureOptions(
-            max_page_bytes=options.max_page_bytes,
-            limit=options.limit,
-            conversions=get_extractor(options.extractor).reads_text,
-            resolve_revisits=options.resolve_revisits,
-            strict=options.strict,
-        ),
+        options=options.for_reading(),
         tally=tally,
     )
     duplicates = filter_of(
@@ -88,7 +82,7 @@ def export_shard(task: ShardTask, board: Board) -> ShardReport:
         use=task.index,
     )
     account = _Account(task, tally, duplicates, board)
-    pages = duplicates.pages(captures) if duplicates else _numbered(captures, task.source.name)
+    pages = duplicates.pages(captures) if duplicates else _numbered(captures)
     pages = account.pages(pages)
     fan_out = None
     if task.converters:
@@ -110,8 +104,8 @@ def export_shard(task: ShardTask, board: Board) -> ShardReport:
     return ShardReport(task.number, written, counts, account.failures(), time.monotonic() - started, cpu)
 
 
-def _numbered(captures: Iterator[Capture], shard: str) -> Iterator[Page]:
-    return (Page(number, capture, shard) for number, capture in enumerate(captures))
+def _numbered(captures: Iterator[Capture]) -> Iterator[Page]:
+    return (Page(number, capture) for number, capture in enumerate(captures))
 
 
 def _footer(task: ShardTask, counts: Counts) -> dict[str, str]:

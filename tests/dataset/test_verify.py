@@ -305,7 +305,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
             *(warcs.response(10 * shard + n) for n in range(3)),
         ]
         warcs.write(folder / f"crawl/{shard}.warc.gz", records)
-    report = ccrawl.export(folder / "crawl", folder / "out", workers=1)
+    report = ccrawl.export(folder / "crawl", folder / "out", workers=1, card=False)
     assert report.complete
     return folder
 

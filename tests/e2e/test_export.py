@@ -472,3 +472,17 @@ def test_strict_ends_the_run_at_the_first_damage(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "a.warc.gz" in done.stderr
     assert "damage at byte" in done.stderr
+
+
+def test_the_card_is_written_unless_it_is_someone_elses(tmp_path: Path) -> None:
+    source = warcs.write(tmp_path / "a.warc.gz", [warcs.response(1)])
+    export(source, "--out", tmp_path / "out")
+    assert "1 row" in (tmp_path / "out" / "README.md").read_text()
+    export(source, "--out", tmp_path / "none", "--no-card")
+    assert not (tmp_path / "none" / "README.md").exists()
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "README.md").write_text("My notes.")
+    done = ccrawl("export", source, "--out", tmp_path / "own")
+    assert done.returncode == 0
+    assert "no card was written" in done.stderr
+    assert (tmp_path / "own" / "README.md").read_text() == "My notes."

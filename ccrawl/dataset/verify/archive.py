@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
-from ccrawl.archives import Capture, CaptureOptions, Source, Tally, read_captures
+from ccrawl.archives import Capture, Source, Tally, read_captures
 from ccrawl.dataset.ledger import ShardEntry
 from ccrawl.dataset.verify.faults import Fault, Faults
 from ccrawl.dataset.verify.files import BATCH_ROWS
 from ccrawl.errors import CcrawlError, PageError
-from ccrawl.html.extractors import get_extractor
 from ccrawl.run.convert import printable
+from ccrawl.run.options import ExportOptions
 
 _COLUMNS = ["warc_record_id", "warc_record_offset", "url", "crawl_date", "html_length", "payload_digest"]
 
@@ -38,20 +38,14 @@ def check_source(
     """The faults that reading `source` again brings to light. Holds six short values a row."""
     faults = Faults(entry.file)
     tally = Tally()
-    limit = options.get("max_page_bytes", CaptureOptions().max_page_bytes)
     try:
-        capture_options = CaptureOptions(
-            max_page_bytes=limit,
-            limit=options.get("limit"),
-            conversions=get_extractor(options.get("extractor", "main")).reads_text,
-            resolve_revisits=bool(options.get("resolve_revisits")),
-        )
+        capture_options = ExportOptions.from_manifest(options).for_reading()
         with pq.ParquetFile(directory / entry.file) as file:
             rows = _rows_by_record(file)
         for capture in read_captures(source, options=capture_options, tally=tally):
             found = rows.get((printable(capture.record_id), capture.offset))
             if found:
-                _compare(found.popleft(), capture, limit, faults)
+                _compare(found.popleft(), capture, capture_options.max_page_bytes, faults)
     except CcrawlError as error:
         faults.add("source-unreadable", str(error))
         return list(faults)

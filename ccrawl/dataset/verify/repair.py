@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 from ccrawl import __version__
 from ccrawl.archives import Source
@@ -17,8 +15,6 @@ from ccrawl.dataset.verify.run import faults_of_shards, source_named
 from ccrawl.errors import OutputError
 from ccrawl.run.export import run_export
 from ccrawl.run.options import ExportOptions
-
-Options = TypeVar("Options")
 
 
 def export_again(
@@ -69,17 +65,6 @@ def options_of(directory: Path, manifest: Manifest) -> ExportOptions:
             "which makes the files that are damaged or missing anew"
         )
     try:
-        return _with_values(ExportOptions(), manifest.options)
+        return ExportOptions.from_manifest(manifest.options)
     except TypeError as error:
         raise OutputError(f"{directory}: was made with options that this version does not know") from error
-
-
-def _with_values(options: Options, values: Mapping[str, Any]) -> Options:
-    """The options with the manifest's JSON values in them. TypeError for a name that there is not."""
-    changes: dict[str, Any] = {}
-    for name, value in values.items():
-        former = getattr(options, name, None)
-        if dataclasses.is_dataclass(former) and isinstance(value, dict):
-            value = _with_values(former, value)
-        changes[name] = tuple(value) if isinstance(value, list) else value
-    return replace(options, **changes)  # type: ignore[type-var]
