@@ -258,8 +258,8 @@ class CompressedMembers:
         try:
             while not decoder.eof and size <= most:
                 piece = self._window.read_at(position, FEED) if decoder.needs_input else b""
-                if not piece and decoder.needs_input:
-                    return False
+                if (not piece and decoder.needs_input) or (not size and position - offset > TRIAL):
+                    return False  # the end, or a head that goes on and on
                 position += len(piece)
                 decoded = decoder.decompress(piece, min(most, TRIAL))
                 size += len(decoded)
