@@ -3,9 +3,10 @@
     python benchmarks/fit_content/fit.py EVAL --cache CACHE     # once: the folds' weights
     python benchmarks/content.py EVAL --cache CACHE --peers     # the table of docs/explanation/content.md
 
-EVAL is the evaluation directory (score.py and pages/). Corpora that weights were fitted on are scored fold
-by fold; the others by the weights of the package. Times are CPU, as multiples of the floor: decoding and a
-bare lexbor parse of the same bytes in the same run.
+EVAL is the evaluation directory (score.py and pages/). With CACHE every page is scored by the fold whose
+weights saw no page of its site; without it by the weights of the package, which have seen the corpora
+fitted on. Times are CPU, as multiples of the floor: decoding and a bare lexbor parse of the same bytes in
+the same run.
 """
 
 from __future__ import annotations
@@ -87,14 +88,10 @@ def main() -> None:
     fitted()
     for corpus in options.corpus or (*FITTED_ON, *SCORED_ONLY):
         pages = list(score.load(options.directory / "pages" / f"{corpus}.jsonl.gz"))[:: options.every]
-        unseen = folds if corpus in FITTED_ON else None
+        name = "ccrawl" if folds or corpus not in FITTED_ON else "ccrawl (seen)"
         runs: list[tuple[str, Extract, bool]] = [
             ("floor", score.floor, False),
-            (
-                "ccrawl" if unseen or corpus not in FITTED_ON else "ccrawl (seen)",
-                ours(unseen, options.favor),
-                True,
-            ),
+            (name, ours(folds, options.favor), True),
         ]
         if options.peers:
             runs += [
