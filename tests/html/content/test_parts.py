@@ -169,3 +169,17 @@ def test_kept_text_is_shown_though_its_page_hides_it() -> None:
     assert kept is not None and set(kept.attributes) == {"class"}
     assert root.css("noscript") == []
     assert "too" in root.text()
+
+
+def test_pictures_of_the_text_stay_and_decorations_go() -> None:
+    root = body(
+        "<p>Prose one.</p><div><img id=between></div><p>Prose two.</p>"
+        "<div><img id=icon><h3>Card</h3>Short</div><div><img id=logo></div><p>Short</p>"
+        "<figure><img id=captioned><figcaption>Caption</figcaption></figure><p>Prose three.</p>"
+        "<p><img id=inside></p><h2>End</h2>"
+    )
+    page = walk(root)
+    assert page is not None
+    prose = np.array(["Prose" in text for text in page.block_texts()])
+    prune(page, np.ones(len(prose), np.bool_), prose)
+    assert [node.attributes["id"] for node in root.css("img")] == ["between", "captioned", "inside"]
