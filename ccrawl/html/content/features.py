@@ -162,7 +162,10 @@ def gather(
         ]
     )
     np.not_equal(
-        sources[flag_source] & flag_mask[:, None], 0, out=out[at : at + len(flags)], casting="unsafe"
+        sources.take(flag_source, axis=0) & flag_mask[:, None],
+        0,
+        out=out[at : at + len(flags)],
+        casting="unsafe",
     )
     return Evidence(out, text, ancestors, shape[0], last_heading)
 
@@ -172,7 +175,7 @@ def subtree_sums(page: Walk, rows: Floats) -> Floats:
     total = np.zeros((len(rows), len(page.nodes) + 1))
     total[:, page.t_node[page.b_first] + 1] = rows
     np.cumsum(total, axis=1, out=total)
-    result: Floats = total[:, page.n_end] - total[:, :-1]
+    result: Floats = total.take(page.n_end, axis=1) - total[:, :-1]
     return result
 
 
@@ -218,7 +221,7 @@ def _title_block(heading: Flags, match: Floats) -> int:
 
 def _containers(sums: Floats, ancestors: Ints) -> Floats:
     boxes = ancestors.ravel()
-    length, linked, stops, blocks, rich, headings = sums[:, boxes]
+    length, linked, stops, blocks, rich, headings = sums.take(boxes, axis=1)
     length = np.maximum(length, 1.0)
     rows = np.stack(
         [

@@ -44,11 +44,11 @@ class Forest:
         depth, trees = self.question.shape
         leaf = np.zeros((trees, size), np.uint8)
         for level in range(depth):
-            answer = (matrix[self.question[level]] > self.border[level][:, None]).view(np.uint8)
+            answer = (matrix.take(self.question[level], axis=0) > self.border[level][:, None]).view(np.uint8)
             answer <<= np.uint8(level)
             leaf |= answer
         where = leaf + (np.arange(trees, dtype=np.int32) << depth)[:, None]
-        score = self.leaves.ravel()[where].sum(0, dtype=np.float64) + self.bias
+        score = self.leaves.ravel().take(where).sum(0, dtype=np.float64) + self.bias
         result: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-score))
         return result
 
