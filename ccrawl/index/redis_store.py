@@ -10,20 +10,17 @@ ours do, so that none overwrites another's first copies.
 from __future__ import annotations
 
 import contextlib
-import functools
-import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeVar
-from urllib.parse import urlsplit
+from typing import Any
 
-import redis
-from redis.exceptions import LockError, RedisError
+from redis.exceptions import LockError
 
 from ccrawl.errors import UsageError
 from ccrawl.index import redis_layout as layout
+from ccrawl.index.redis_client import connect, reported, without_password
 from ccrawl.index.redis_merge import Lease, finish_merge, finish_removal
 from ccrawl.index.redis_verify import recount
 from ccrawl.index.types import (
@@ -40,11 +37,6 @@ from ccrawl.index.types import (
     check_run_id,
 )
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-# The environment variable that a password may come from.
-PASSWORD = "CCRAWL_REDIS_PASSWORD"  # noqa: S105
 # Commands sent in one go.
 BATCH = 1000
 _LEASE = 60.0  # seconds
@@ -75,46 +67,6 @@ return token
 """
 
 
-def _reported(
-    method: Callable[Concatenate[Any, P], T],
-) -> Callable[Concatenate[Any, P], T]:
-    """Errors of the client as IndexFailure, with the server's name and without its password."""
-
-    @functools.wraps(method)
-    def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return method(self, *args, **kwargs)
-        except (RedisError, OSError) as error:
-            raise IndexFailure(f"{self.location}: {error}") from error
-
-    return call
-
-
-def without_password(url: str) -> str:
-    """A Redis URL without user name and password."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-
-
-def connect(url: str) -> redis.Redis:
-    """A client of the server; nothing is sent yet. UsageError for a URL that can't be read.
-
-    A password need not stand in the URL, where every process of the machine can read it: PASSWORD is used.
-    """
-    password = os.environ.get(PASSWORD) if urlsplit(url).password is None else None
-    try:
-        return redis.Redis.from_url(
-            url,
-            decode_responses=True,
-            encoding_errors="surrogateescape",
-            socket_connect_timeout=10,
-            protocol=2,  # what every server speaks; nothing here needs more
-            **({"password": password} if password else {}),
-        )
-    except ValueError as error:
-        raise UsageError(f"{without_password(url)}: not a Redis URL ({error})") from error
-
-
 class RedisIndex:
     """See `DedupIndex`."""
 
@@ -127,13 +79,13 @@ class RedisIndex:
         self._put_new = self._redis.register_script(_PUT_NEW)
         self._ping()
 
-    @_reported
+    @reported
     def _ping(self) -> None:
         self._redis.ping()
 
     # Runs.
 
-    @_reported
+    @reported
     def begin(self, run: str) -> str:
         check_run_id(run)
         with self._locked():
@@ -144,12 +96,12 @@ class RedisIndex:
             raise UsageError(f"{self.location}: {run} is another program's crawl in progress")
         return token
 
-    @_reported
+    @reported
     def view(self, run: str) -> RedisView:
         self._open(run)
         return RedisView(self._url, run)
 
-    @_reported
+    @reported
     def stage(self, run: str, entries: Iterable[EntryTuple], counts: Counts) -> None:
         self._open(run)
         pipe = self._redis.pipeline(transaction=True)
@@ -162,7 +114,7 @@ class RedisIndex:
         pipe.sadd(layout.STAGED, run)
         pipe.execute()
 
-    @_reported
+    @reported
     def commit(self, run: str) -> Crawl:
         with self._locked() as lease:
             if not self._redis.sismember(layout.ALL_CRAWLS, run):
@@ -174,7 +126,7 @@ class RedisIndex:
                 self._merge(layout.Merge(run), lease)
         return self._committed(run)
 
-    @_reported
+    @reported
     def cancel(self, run: str) -> bool:
         with self._locked():
             if self._redis.sismember(layout.ALL_CRAWLS, run):
@@ -190,7 +142,7 @@ class RedisIndex:
 
     # Packages and crawls.
 
-    @_reported
+    @reported
     def known_packages(self, filenames: Iterable[str]) -> set[str]:
         known = set()
         names = iter(filenames)
@@ -201,7 +153,7 @@ class RedisIndex:
             known |= {filename for filename, there in zip(batch, pipe.execute(), strict=True) if there}
         return known
 
-    @_reported
+    @reported
     def add_package(
         self,
         crawl: str,
@@ -219,7 +171,7 @@ class RedisIndex:
             seen = self._put_revisits(revisits, lease)
             self._merge(layout.Merge(crawl, slot, package, copies, seen, large, large_bytes), lease)
 
-    @_reported
+    @reported
     def remove(self, crawls: Sequence[str], *, force: bool = False) -> None:
         with self._locked() as lease:
             for crawl in crawls:
@@ -235,7 +187,7 @@ class RedisIndex:
                 self._redis.sadd(layout.REMOVING, *crawls)
                 finish_removal(self._redis, lease)
 
-    @_reported
+    @reported
     def crawls(self) -> list[Crawl]:
         found = {run: Crawl(run, "open") for run in self._redis.smembers(layout.UNCOMMITTED)}
         for run in self._redis.smembers(layout.STAGED) & found.keys():
@@ -244,7 +196,7 @@ class RedisIndex:
             found[crawl] = self._committed(crawl)
         return [found[crawl] for crawl in sorted(found)]
 
-    @_reported
+    @reported
     def stats(self) -> Stats:
         pipe = self._redis.pipeline(transaction=True)
         pipe.scard(layout.ALL_CRAWLS)
@@ -255,11 +207,11 @@ class RedisIndex:
         counts = layout.read_counts(fields)
         return Stats(crawls, unfinished, unique, counts.total - counts.duplicates - unique, counts)
 
-    @_reported
+    @reported
     def verify(self) -> list[str]:
         return recount(self._redis)
 
-    @_reported
+    @reported
     def compact(self) -> None:
         """Finishes or removes what interrupted commands left; the server looks after its own space."""
         with self._locked():
@@ -400,13 +352,13 @@ class RedisView:
         self._slots: dict[str, int] = {}
         self._load(run)
 
-    @_reported
+    @reported
     def _load(self, run: str) -> None:
         self._slots = {crawl: int(count) for crawl, count in self._redis.hgetall(layout.sees(run)).items()}
         if not self._slots:
             self.algorithms = ()
 
-    @_reported
+    @reported
     def find(self, keys: Sequence[Key]) -> list[Original | None]:
         found: list[Original | None] = [None] * len(keys)
         places = {at: field for at, key in enumerate(keys) if (field := layout.field_of(key)) is not None}

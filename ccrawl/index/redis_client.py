@@ -1,0 +1,61 @@
+"""Reaching the server: a client by URL, its password, its errors in our words."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from urllib.parse import urlsplit
+
+import redis
+from redis.exceptions import RedisError
+
+from ccrawl.errors import UsageError
+from ccrawl.index.types import IndexFailure
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# The environment variable that a password may come from.
+PASSWORD = "CCRAWL_REDIS_PASSWORD"  # noqa: S105
+
+
+def reported(
+    method: Callable[Concatenate[Any, P], T],
+) -> Callable[Concatenate[Any, P], T]:
+    """Errors of the client as IndexFailure, with the server's name and without its password."""
+
+    @functools.wraps(method)
+    def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(self, *args, **kwargs)
+        except (RedisError, OSError) as error:
+            raise IndexFailure(f"{self.location}: {error}") from error
+
+    return call
+
+
+def without_password(url: str) -> str:
+    """A Redis URL without user name and password."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def connect(url: str) -> redis.Redis:
+    """A client of the server; nothing is sent yet. UsageError for a URL that can't be read.
+
+    A password need not stand in the URL, where every process of the machine can read it: PASSWORD is used.
+    """
+    password = os.environ.get(PASSWORD) if urlsplit(url).password is None else None
+    try:
+        return redis.Redis.from_url(
+            url,
+            decode_responses=True,
+            encoding_errors="surrogateescape",
+            socket_connect_timeout=10,
+            protocol=2,  # what every server speaks; nothing here needs more
+            **({"password": password} if password else {}),
+        )
+    except ValueError as error:
+        raise UsageError(f"{without_password(url)}: not a Redis URL ({error})") from error
