@@ -39,8 +39,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ccrawl.dedup.bits import Words
-from ccrawl.dedup.hamming import pairs_within
+from ccrawl.duplicates.bits import Words
+from ccrawl.duplicates.hamming import pairs_within
 from ccrawl.text.simhash import DEFINITION, simhash
 
 missed: list[str] = []

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ccrawl.dataset.merge import merge
     from ccrawl.dataset.publish import publish
     from ccrawl.dataset.verify import verify
-    from ccrawl.dedup import dedup
+    from ccrawl.duplicates import dedup
     from ccrawl.html.options import ExtractOptions
     from ccrawl.run.events import Listener
     from ccrawl.run.export import ExportReport
@@ -43,7 +43,7 @@ __version__ = "0.1.0"
 _ELSEWHERE = {
     "card": ("ccrawl.dataset.card", "card"),
     "check": ("ccrawl.archives.check", "check_sources"),
-    "dedup": ("ccrawl.dedup", "dedup"),
+    "dedup": ("ccrawl.duplicates", "dedup"),
     "merge": ("ccrawl.dataset.merge", "merge"),
     "publish": ("ccrawl.dataset.publish", "publish"),
     "verify": ("ccrawl.dataset.verify", "verify"),

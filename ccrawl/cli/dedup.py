@@ -11,8 +11,8 @@ import typer
 
 from ccrawl.cli import dedup_text
 from ccrawl.cli.units import parse_size
-from ccrawl.dedup import DedupOptions, dedup, dedup_against, output
-from ccrawl.dedup.options import Keep, Linkage, Runner
+from ccrawl.duplicates import DedupOptions, dedup, dedup_against, output
+from ccrawl.duplicates.options import Keep, Linkage, Runner
 from ccrawl.errors import UsageError
 
 _DEFAULTS = DedupOptions()
@@ -156,7 +156,7 @@ def command(
     if clusters is not None:
         output.write_clusters(report, clusters)
     if html is not None:
-        from ccrawl.dedup.html import write_html
+        from ccrawl.duplicates.html import write_html
 
         write_html(report, html, paths)
     _print(output.as_json(report, top) if as_json else None, dedup_text.as_text(report, top), quiet)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ccrawl.cli.units import count, size
-from ccrawl.dedup.against import AgainstReport
-from ccrawl.dedup.clusters import Cluster
-from ccrawl.dedup.report import DedupReport
+from ccrawl.duplicates.against import AgainstReport
+from ccrawl.duplicates.clusters import Cluster
+from ccrawl.duplicates.report import DedupReport
 
 _MOST_URLS = 5  # of one cluster
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import ccrawl
 from ccrawl.dataset.card import CardOptions, card
-from ccrawl.dedup import dedup, output
+from ccrawl.duplicates import dedup, output
 from ccrawl.run.options import ExportOptions
 
 HERE = Path(__file__).resolve().parent

@@ -453,7 +453,7 @@ def test_licences_and_repositories_are_checked() -> None:
 
 
 def dedup_files(dataset: Path, folder: Path) -> tuple[Path, Path]:
-    from ccrawl.dedup import dedup, output
+    from ccrawl.duplicates import dedup, output
 
     report = dedup([str(dataset)])
     output.write_clusters(report, folder / "clusters.parquet")
