@@ -7,8 +7,10 @@ import sys
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    from ccrawl.cli import main as run
-
+    try:
+        from ccrawl.cli import main as run
+    except KeyboardInterrupt:  # before there is anything to say
+        sys.exit(130)
     sys.exit(run())
 
 
