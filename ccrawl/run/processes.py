@@ -7,6 +7,7 @@ and nothing else in common with the others; a death is an end of file.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -14,7 +15,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -42,6 +43,8 @@ def worker_context() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["ccrawl.run.preload"])
     # A Ctrl-C while the server imports would make it print a traceback; it inherits what is blocked here.
+    # The tracker goes first, since starting it unblocks the signal.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         forkserver.ensure_running()
@@ -99,7 +102,8 @@ def _run(connection: Connection, function: Callable[..., Any], args: Any, kwargs
         if not isinstance(error, CcrawlError):  # a bug: tell where, since the traceback stays here
             error.add_note(traceback.format_exc())
         answer = (False, error)
-    connection.send(answer)
+    with contextlib.suppress(OSError):  # whoever started this process may be gone
+        connection.send(answer)
 
 
 def become_worker(worker_memory: int) -> None:
