@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ccrawl import __version__
 from ccrawl.archives import Source
-from ccrawl.dataset.layout import shard_file
+from ccrawl.dataset.layout import shard_file, shard_files
 from ccrawl.dataset.ledger import Counts, FailedShard, Failure, FailureLog, Ledger, ShardEntry
 from ccrawl.dataset.writer import remove_leftovers
 from ccrawl.errors import CcrawlError, OutputError, SourceError
@@ -119,6 +119,7 @@ def run_export(
         ]
         if all(source.number is None for source in sources):
             _refuse_strangers(ledger, len(sources))
+        _remove_unknown_files(ledger)
         failures = FailureLog(directory, keep=ledger.shards)
         sizes = [task.source.size for task in tasks]
         listener(
@@ -184,6 +185,17 @@ def _refuse_strangers(ledger: Ledger, shards: int) -> None:
             f"{'source was' if shards == 1 else 'sources were'} given; "
             "give the same sources, use another --out, or --overwrite to start again"
         )
+
+
+def _remove_unknown_files(ledger: Ledger) -> None:
+    """Remove shard files that the ledger does not vouch for: a reader of the folder would take them for done.
+
+    They are those of shards that will be done again, and after --overwrite those of the former dataset.
+    """
+    known = {ledger.directory / shard.file for shard in ledger.shards.values()}
+    for path in shard_files(ledger.directory):
+        if path not in known:
+            path.unlink()
 
 
 @dataclass(slots=True)

@@ -176,6 +176,16 @@ def test_changed_options_and_sources_are_refused(tmp_path: Path) -> None:
     assert export(*sources, "--out", out, "--limit", 1, "--overwrite")["counts"]["rows"] == 2
 
 
+def test_overwriting_leaves_no_file_of_the_former_dataset(tmp_path: Path) -> None:
+    sources = shards(tmp_path / "in", 3, 2)
+    out = tmp_path / "out"
+    export(*sources, "--out", out, "--crawl", "OLD")
+    (out / "data" / "notes.txt").write_text("mine")
+    export(sources[0], "--out", out, "--crawl", "NEW", "--overwrite")
+    left = sorted(str(path.relative_to(out)) for path in (out / "data").rglob("*") if path.is_file())
+    assert left == ["data/crawl=NEW/000000.parquet", "data/notes.txt"]
+
+
 @pytest.mark.parametrize("scope", ["run", "group"])
 def test_killed_at_any_moment_the_same_command_finishes_to_the_same_bytes(tmp_path: Path, scope: str) -> None:
     sources = shards(tmp_path / "in", 4, 150)
