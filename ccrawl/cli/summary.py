@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 from typing import Any
 
 from ccrawl.cli.units import count, duration, size
@@ -38,11 +39,29 @@ def as_text(report: ExportReport) -> str:
         ("time", _time(report)),
     ]
     width = max(len(name) for name, _ in lines)
-    text = [f"{name.ljust(width)}  {value}" for name, value in lines if value]
+    text = [_told(name.ljust(width) + "  ", value) for name, value in lines if value]
     text += [f"failed: {failed.error}" for failed in report.failed_shards]
     if report.failures:
         text.append(f"see {report.directory / FAILURES}: {count(report.failures, 'line')}")
     return "\n".join(text)
+
+
+_TOGETHER = "\N{NO-BREAK SPACE}"
+
+
+def _told(name: str, value: str) -> str:
+    """A line, folded at 80 columns under its value, but not between a word and its number."""
+    told = "\n".join(
+        textwrap.wrap(
+            value,
+            80,
+            initial_indent=name,
+            subsequent_indent=" " * len(name),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
+    return told.replace(_TOGETHER, " ")
 
 
 def _with(number: str, parts: dict[str, int]) -> str:
@@ -54,7 +73,7 @@ def _causes(causes: dict[str, int]) -> str:
     if not causes:
         return ""
     ordered = sorted(causes.items(), key=lambda item: (-item[1], item[0]))
-    told = [f"{cause} {number:,}" for cause, number in ordered[:6]]
+    told = [f"{cause}{_TOGETHER}{number:,}" for cause, number in ordered[:6]]
     if len(ordered) > 6:
         told.append(f"{len(ordered) - 6} more causes {sum(number for _, number in ordered[6:]):,}")
     return f"{sum(causes.values()):,} ({', '.join(told)})"
@@ -82,7 +101,7 @@ def _index(report: IndexReport) -> str:
 
 def _languages(languages: dict[str, int]) -> str:
     ordered = sorted(languages.items(), key=lambda item: (-item[1], item[0]))
-    told = [f"{code or 'unknown'} {number:,}" for code, number in ordered[:8]]
+    told = [f"{code or 'unknown'}{_TOGETHER}{number:,}" for code, number in ordered[:8]]
     if len(ordered) > 8:
         told.append(f"{len(ordered) - 8} more")
     return ", ".join(told)
