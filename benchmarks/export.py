@@ -53,11 +53,10 @@ def child_cpu(command: list[str], **kwargs: object) -> tuple[float, float, str]:
 
 def floor(paths: list[Path]) -> tuple[float, int]:
     """CPU seconds for gunzip and lexbor on the pages, and how many pages there are."""
+    from isal import igzip
     from selectolax.lexbor import LexborHTMLParser
 
     import ccrawl
-
-    from isal import igzip
 
     spent, pages = 0.0, 0
     for path in paths:
