@@ -20,13 +20,14 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from ccrawl.errors import CcrawlError
+from ccrawl.errors import CcrawlError, OutputError
 from ccrawl.run.guard import limit_process
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _PARENT_POLL = 0.5  # seconds
+_START_TRIES = 3
 _STOP_PATIENCE = 2.0  # seconds that a process has to heed SIGTERM
 
 
@@ -60,9 +61,15 @@ class Worker(Generic[T]):
         self, context: ForkServerContext, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
     ) -> None:
         self.connection, theirs = context.Pipe(duplex=False)
-        # Not a daemon: those may not start processes, and a shard's process starts converters.
-        self._process = context.Process(target=_run, args=(theirs, function, args, kwargs))
-        self._process.start()
+        for tries_left in reversed(range(_START_TRIES)):
+            # Not a daemon: those may not start processes, and a shard's process starts converters.
+            self._process = context.Process(target=_run, args=(theirs, function, args, kwargs))
+            try:
+                self._process.start()
+                break
+            except (EOFError, OSError) as error:  # the fork server was killed: the next try starts another
+                if not tries_left:
+                    raise OutputError(f"no worker process can be started here ({error})") from error
         theirs.close()  # so that the process's death is an end of file here
 
     def result(self) -> T:
