@@ -46,7 +46,7 @@ def plain_pieces(text: str, boundary: str) -> str:
             text = text.replace(NO_BREAK_SPACE, " ")
         if not text.replace(boundary, "").isprintable():
             text = _visible_pieces(text, boundary)
-    return _RUN_OF_SPACES.sub(" ", text)
+    return _RUN_OF_SPACES.sub(" ", text) if "  " in text else text
 
 
 def _visible_pieces(text: str, boundary: str) -> str:

@@ -21,12 +21,14 @@ PIPE, OPEN_BRACKET, CLOSE_BRACKET, EXCLAMATION, HASH = "\udc00", "\udc01", "\udc
 LITERAL = {PIPE: "\\|", OPEN_BRACKET: "\\[", CLOSE_BRACKET: "\\]", EXCLAMATION: "\\!", HASH: "\\#"}
 
 _BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~\x01\udc00-\udc04]|$)")
-_STARS = re.compile(r"\*+")
-_UNDERSCORES = re.compile(r"_+")
+# Each begins with the character itself and not with a run of it: Python's search then jumps to it, which takes
+# a tenth of the time of trying the pattern at every character.
+_STARS = re.compile(r"\*\**")
+_UNDERSCORES = re.compile(r"__*")
 _TAG = re.compile(r"<(?=[A-Za-z/!?\x01]|$)")
 _ENTITY = re.compile(r"&(?=#?[A-Za-z0-9]{0,32}(?:[;\x01]|$))")
 _CLOSE_BRACKET = re.compile(r"\](?=[(\[:\x01]|$)")
-_TILDES = re.compile(r"~~+|(?<![\s~])~|~(?=\x01|$)")
+_TILDES = re.compile(r"~(?:~+|(?<![\s~]~)|(?=\x01|$))")
 
 
 def _each(match: re.Match[str]) -> str:
