@@ -21,7 +21,7 @@ PIPE, OPEN_BRACKET, CLOSE_BRACKET, EXCLAMATION, HASH = "\udc00", "\udc01", "\udc
 LITERAL = {PIPE: "\\|", OPEN_BRACKET: "\\[", CLOSE_BRACKET: "\\]", EXCLAMATION: "\\!", HASH: "\\#"}
 
 _BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~\x01\udc00-\udc04]|$)")
-# Each begins with the character itself and not with a run of it: Python's search then jumps to it, which takes
+# Each begins with the character itself and not with a run of it: the search then jumps to it, which takes
 # a tenth of the time of trying the pattern at every character.
 _STARS = re.compile(r"\*\**")
 _UNDERSCORES = re.compile(r"__*")
