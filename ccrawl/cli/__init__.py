@@ -24,6 +24,7 @@ COMMANDS = {
     "show": "Read rows of a dataset as a person.",
     "merge": "Join the outputs of several machines into one dataset.",
     "publish": "Put a dataset on a hub.",
+    "doctor": "Say whether this machine is ready.",
 }
 
 EXIT_CODES = {
@@ -98,7 +99,8 @@ def _app(arguments: list[str]) -> typer.Typer:
             if hasattr(module, "app"):  # a command with commands of its own
                 app.add_typer(module.app, name=name)
             else:
-                app.command(name, no_args_is_help=True)(module.command)
+                bare = getattr(module, "RUNS_BARE", False)  # without arguments it works, not prints its help
+                app.command(name, no_args_is_help=not bare)(module.command)
         else:
             app.command(name, help=summary)(_not_loaded)
     return app
