@@ -1,20 +1,28 @@
 #!/usr/bin/env python3
-"""Write what the code itself knows best: commands, columns, exit codes, and the README's session.
+"""Write what the code itself knows best: commands, columns, exit codes, the Python API, what sessions print.
 
-docs/generate.py            write docs/reference/*.md and README.md
+docs/generate.py            write docs/reference/*.md, README.md, and what the tutorial and guides print
 docs/generate.py --check    change nothing; exit 1 and name the pages that are out of date
+docs/generate.py PAGE ...   only pages of these names, as in tutorial.md
 """
 
 from __future__ import annotations
 
+import difflib
+import importlib
 import io
 import os
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
+
+import python_api
+import sessions
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -66,7 +74,29 @@ def commands() -> str:
     parts = [NOTE, "# Commands", "", *block(["--help"], "ccrawl --help")]
     for name in COMMANDS:
         parts += ["", f"## ccrawl {name}", "", *block([name, "--help"], f"ccrawl {name} --help")]
+        for inner in _inner_commands(name):
+            shown = f"ccrawl {name} {inner}"
+            parts += ["", f"### {shown}", "", *block([name, inner, "--help"], f"{shown} --help")]
     return "\n".join([*parts, ""])
+
+
+def _inner_commands(name: str) -> list[str]:
+    """The commands of a command that has some, in the order of its help."""
+    module = importlib.import_module(f"ccrawl.cli.{name}")
+    if not hasattr(module, "app"):
+        return []
+    return [command.name or command.callback.__name__ for command in module.app.registered_commands]
+
+
+def faults() -> str:
+    """What `ccrawl verify` can find."""
+    from ccrawl.dataset.verify import FAULTS
+
+    rows = [f"| `{code}` | {meaning} |" for code, meaning in FAULTS.items()]
+    head = [
+        "Each line of `ccrawl verify` that begins with `fault` has one of these codes; the exit code is 3."
+    ]
+    return "\n".join([NOTE, "# Faults", "", *head, "", "| code | meaning |", "|---|---|", *rows, ""])
 
 
 def block(arguments: list[str], shown: str) -> list[str]:
@@ -108,29 +138,59 @@ def readme() -> str:
     return SESSION_BLOCK.sub(lambda match: match[1] + block + match[2], text)
 
 
-PAGES = {
+def python() -> str:
+    """The Python API."""
+    return f"{NOTE}\n{python_api.page()}"
+
+
+def session(path: Path) -> str:
+    """A page with what its commands print now."""
+    return sessions.refreshed(path.read_text(encoding="utf-8"))
+
+
+# Pages whose commands and programs are run.
+SESSIONS = (
+    "tutorial.md",
+    "how-to/common-crawl.md",
+    "how-to/extractor.md",
+    "how-to/recover.md",
+    "how-to/remove-duplicates.md",
+    "how-to/tune.md",
+    "how-to/wacz.md",
+)
+PAGES: dict[Path, Callable[[], str]] = {
     REFERENCE / "columns.md": columns,
     REFERENCE / "exit-codes.md": exit_codes,
     REFERENCE / "commands.md": commands,
+    REFERENCE / "faults.md": faults,
+    REFERENCE / "python.md": python,
     ROOT / "README.md": readme,
+    **{path: partial(session, path) for path in (ROOT / "docs" / name for name in SESSIONS)},
 }
 TIMES = re.compile(r"^time .*$", re.MULTILINE)  # all that differs between two runs
 
 
 def main(arguments: list[str]) -> int:
     """Write the pages, or compare them."""
+    check = "--check" in arguments
+    names = [argument for argument in arguments if argument != "--check"]
     stale = []
     for path, make in PAGES.items():
+        if names and path.name not in names:
+            continue
         text = make()
-        if path.exists() and TIMES.sub("", path.read_text(encoding="utf-8")) == TIMES.sub("", text):
+        former = path.read_text(encoding="utf-8") if path.exists() else ""
+        if TIMES.sub("", former) == TIMES.sub("", text):
             continue
         stale.append(path.name)
-        if "--check" not in arguments:
+        if check:
+            sys.stdout.writelines(difflib.unified_diff(former.splitlines(True), text.splitlines(True), n=0))
+        else:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
     for name in stale:
-        print(f"{name}: {'out of date; run docs/generate.py' if '--check' in arguments else 'written'}")
-    return 1 if stale and "--check" in arguments else 0
+        print(f"{name}: {'out of date; run docs/generate.py' if check else 'written'}")
+    return 1 if stale and check else 0
 
 
 if __name__ == "__main__":
