@@ -36,8 +36,11 @@ _TAG = re.compile(r"<[^<>]*>")
 _ADDRESS = re.compile(r"https?://\S*|www\.\S*")
 _MAIL = re.compile(r"\S*@\S*")
 _LETTERS = re.compile(r"[^\W\d_]+")
-# ASCII but letters, apostrophe, comma and full stop. (str.translate takes ten times as long beyond ASCII.)
-_NOT_PROSE = re.compile(r"[\x00-&(-+\-/-@\[-`{-\x7f]+")
+_ASCII_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_NO_LETTERS = bytes(byte for byte in range(256) if byte not in _ASCII_LETTERS)
+# UTF-8 with spaces for ASCII but letters, apostrophe, comma and full stop: of text, a pattern would have to
+# look at every character.
+_PROSE = bytes(byte if byte >= 0x80 or byte in _ASCII_LETTERS + b"',." else 0x20 for byte in range(256))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ _CODES = frozenset(ISO_639_3.values())
 def detect(markdown: str) -> Language:
     """The language of a Markdown text. Deterministic; never raises; bounded time beyond finding code."""
     text = _sample(markdown)
-    if sum(len(run.encode()) for run in _LETTERS.findall(text)) < _ENOUGH_LETTER_BYTES:
+    if not _has_enough_letters(text):
         return NO_LANGUAGE
     # In capitals the model tells 126 of 170 pieces of news, in small letters all; mixed text fares alike.
     labels, probabilities = _model().predict(text.lower())
@@ -86,8 +89,14 @@ def _sample(markdown: str) -> str:
         markdown = "".join(_FENCE.split("\n" + markdown)[::2])
     text = _visible(_pieces(markdown, _WINDOW_CHARACTERS))
     # Lone surrogates are no text, and the model's binding would refuse them.
-    text = _pieces(text, _SAMPLE_CHARACTERS).encode("utf-8", "ignore").decode()
-    return " ".join(_NOT_PROSE.sub(" ", text).split())
+    utf8 = _pieces(text, _SAMPLE_CHARACTERS).encode("utf-8", "ignore")
+    return " ".join(utf8.translate(_PROSE).decode().split())
+
+
+def _has_enough_letters(text: str) -> bool:
+    if len(text.encode().translate(None, _NO_LETTERS)) >= _ENOUGH_LETTER_BYTES:
+        return True
+    return len("".join(_LETTERS.findall(text)).encode()) >= _ENOUGH_LETTER_BYTES
 
 
 def _pieces(text: str, size: int) -> str:
