@@ -59,6 +59,8 @@ _BOMS = ((b"\xef\xbb\xbf", UTF_8), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf
 
 _HIGH = re.compile(rb"[\x80-\xff]")
 _LEAD = re.compile(rb"[\xc2-\xf4]")
+# In UTF-8, all bytes but the first of each character beyond ASCII.
+_NO_LEADS = bytes(range(0xC0))
 _HEADER_CHARSET = re.compile(r"""(?:^|[\s;,"'])charset\s*=\s*["'\s]*([^\s;,"']*)""", re.IGNORECASE)
 _LANG = re.compile(rb"<html\b[^>]{0,400}?\slang\s*=\s*[\"']?([a-z]{2,3})\b", re.IGNORECASE)
 # The top-level domain whose pages the detector should think of, for the languages where it differs.
@@ -109,12 +111,13 @@ def _decoded_ascii(payload: bytes, declared: str | None) -> Decoded:
 def _decoded_not_utf8(payload: bytes, declared: str | None, marked: bool) -> Decoded:
     if declared is None or declared == UTF_8 or _is_latin_like(declared):
         text = payload.decode(UTF_8, "replace")
+        utf8 = text.encode()
         broken = text.count(REPLACEMENT)
-        good = len(text) - len(text.encode("ascii", "ignore")) - broken
+        good = len(utf8.translate(None, _NO_LEADS)) - broken
         mostly = broken <= good * _BROKEN_SHARE
         contradicted = broken >= 5 and good * 4 < broken and not marked
         if mostly or (declared == UTF_8 and not contradicted):
-            return Decoded(_without_marks(text.encode()), UTF_8)
+            return Decoded(_without_marks(utf8), UTF_8)
         if declared == UTF_8:
             declared = None
     if declared is None:
@@ -290,10 +293,12 @@ def _detected(payload: bytes) -> str:
         return "windows-1252"
     if is_single_byte(guess) and len(texts) >= 2 * _PARTS:
         # One broken pair rules a multi-byte encoding out, so ask about parts of the page as well.
-        votes = Counter(_guess(texts[part::_PARTS], domain) for part in range(_PARTS))
-        most, count = votes.most_common(1)[0]
-        if count > _PARTS // 2 and not is_single_byte(most):
-            return most
+        votes: Counter[str] = Counter()
+        for part in range(_PARTS):
+            vote = _guess(texts[part::_PARTS], domain)
+            votes["" if is_single_byte(vote) else vote] += 1
+            if votes.most_common(1)[0][1] > _PARTS // 2:
+                return votes.most_common(1)[0][0] or guess
     return guess
 
 
