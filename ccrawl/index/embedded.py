@@ -69,12 +69,17 @@ class EmbeddedIndex:
         self.location = str(path.resolve())  # told apart from other indexes by this
         self._path = path
         try:
-            if create and not (path / "format.json").exists():
-                if path.exists() and any(path.iterdir()):
-                    raise IndexFailure(f"{path}: not empty, and not a dedupe index")
+            format_file = path / "format.json"
+            if create and not format_file.exists():
                 path.mkdir(parents=True, exist_ok=True)
-                write_atomically(path / "format.json", json.dumps({"format": FORMAT}).encode() + b"\n")
-            found = json.loads((path / "format.json").read_bytes())
+                # Another process may be making the same index now: look for its mark again, after its files.
+                strangers = any(
+                    not entry.name.startswith(f".{format_file.name}.") for entry in path.iterdir()
+                )
+                if strangers and not format_file.exists():
+                    raise IndexFailure(f"{path}: not empty, and not a dedupe index")
+                write_atomically(format_file, json.dumps({"format": FORMAT}).encode() + b"\n")
+            found = json.loads(format_file.read_bytes())
         except (OSError, ValueError) as error:
             raise IndexFailure(f"{path}: no dedupe index can be read there ({error})") from error
         if not isinstance(found, dict) or found.get("format") != FORMAT:
