@@ -205,7 +205,7 @@ def _self_test() -> SelfTest:
             wrong = _trial(Path(folder))
     except Exception as error:  # whatever goes wrong is what was looked for
         wrong = f"{type(error).__name__}: {error}"
-    detail = wrong or "2 pages read, 1 copy dropped, 1 row written and verified"
+    detail = wrong or "2 pages, 1 copy dropped, 1 row verified"
     return SelfTest(wrong is None, detail, time.monotonic() - started)
 
 
