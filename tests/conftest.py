@@ -1,0 +1,13 @@
+"""Settings for all tests."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+# In CI the same examples each time: a new failure is then the change's own. Elsewhere they are random, so that
+# working on the project goes on looking.
+settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("here", deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
