@@ -38,20 +38,24 @@ class Cell:
 
 
 class Table:
-    """A table being written. `rows` fills as the walk comes by; `header` says that the first row is one."""
+    """A table being written. `rows` fills as the walk comes by; `header` says that the first row is one.
 
-    __slots__ = ("header", "rows", "widest")
+    `context` is what the cells stand in, one after another: no other context opens on their one line.
+    """
 
-    def __init__(self, header: bool, widest: int) -> None:
+    __slots__ = ("context", "header", "rows", "widest")
+
+    def __init__(self, header: bool, widest: int, prefix: str) -> None:
         self.header = header
         self.widest = widest
+        self.context = Context(None, "", prefix, PARAGRAPH).one_line("<br>")
         self.rows: list[list[Cell]] = []
 
 
 def table(writer: Writer, node: LexborNode) -> Close:
     """`<table>`."""
     writer.brk = PARAGRAPH
-    shape = _shape(node) if writer.context.flow else None
+    shape = _shape(node, writer.context.prefix) if writer.context.flow else None
     if shape is not None:
         writer.settle()
     writer.saved.append(writer.table)
@@ -75,7 +79,7 @@ def _rows(node: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
         child = child.next
 
 
-def _shape(node: LexborNode) -> Table | None:
+def _shape(node: LexborNode, prefix: str) -> Table | None:
     """What is known of a data table before its cells are read; None for a layout table.
 
     Data: two rows and two columns at least, nothing in the cells that needs lines of its own, and not
@@ -99,7 +103,7 @@ def _shape(node: LexborNode) -> Table | None:
             header = bool(cells) and (in_head or all(tag == _TH for tag in cells))
         widest = max(widest, len(cells))
         count += bool(cells)
-    return Table(header, widest) if count > 1 and widest > 1 else None
+    return Table(header, widest, prefix) if count > 1 and widest > 1 else None
 
 
 def row(writer: Writer, node: LexborNode) -> Close | None:
@@ -117,15 +121,16 @@ def cell(writer: Writer, node: LexborNode) -> Close:
     if current is None or not current.rows:
         writer.brk = PARAGRAPH
         return end_block
-    attributes = node.attributes
-    columns = min(_span(attributes.get("colspan")), current.widest)
-    align = (attributes.get("align") or "").lower()
-    style = _ALIGN.search(attributes.get("style") or "")
-    if style:
-        align = style[1].lower()
-    current.rows[-1].append(Cell(len(writer.texts), columns, _span(attributes.get("rowspan")), align))
+    columns, rows, align = 1, 1, ""
+    if attributes := node.attributes:
+        columns = min(_span(attributes.get("colspan")), current.widest)
+        rows = _span(attributes.get("rowspan"))
+        style = _ALIGN.search(attributes.get("style") or "")
+        align = (style[1] if style else attributes.get("align") or "").lower()
+    current.rows[-1].append(Cell(len(writer.texts), columns, rows, align))
     writer.saved.append(writer.context)
-    writer.context = Context(None, "", writer.context.prefix, PARAGRAPH).one_line("<br>")
+    writer.context = current.context
+    writer.context.lead = ""
     writer.brk = PARAGRAPH
     return end_cell
 

@@ -164,7 +164,8 @@ class Writer:
 
     def settle(self) -> None:
         """Write here what ends the open inline elements: the line is at its end."""
-        self._suspend()
+        if self.inlines:
+            self._suspend()
         if self.tail or self.closed:
             self.marks.append(self._closings())
             self.texts.append("")
@@ -212,8 +213,12 @@ class Writer:
         """What begins the first line of a context: its own lead, after those of the contexts that begin with
         it.
         """
+        outer = context.parent
+        if outer is None or outer.lead is None:  # as nearly always
+            lead, context.lead = context.lead or "", None
+            return outer.breaks[context.separator] + lead if outer is not None else lead
         leads: list[str] = []
-        outer: Context | None = context
+        outer = context
         separator = NOTHING
         while outer is not None and outer.lead is not None:
             leads.append(outer.lead)
