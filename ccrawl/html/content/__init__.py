@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from ccrawl.html.content import rules
 from ccrawl.html.content import title as titles
 from ccrawl.html.content.decide import decide, is_prose, judge
 from ccrawl.html.content.embedded import from_head, from_noframes, from_state
@@ -57,6 +58,7 @@ def main_content(
     if page.texts:
         probability, text = judge(page, head, url, title, model or fitted())
         keep = decide(probability, text, favor)
+        rules.complete(page, text, keep)
         shown = float(text.length[keep].sum())
         if shown < _LITTLE and _only_notices(page, keep):
             keep[:] = False

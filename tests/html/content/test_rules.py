@@ -1,0 +1,55 @@
+"""Rules about blocks, on small pages with the decision given."""
+
+from __future__ import annotations
+
+import numpy as np
+from selectolax.lexbor import LexborHTMLParser
+
+from ccrawl.html.content.head import PageHead
+from ccrawl.html.content.rules import complete
+from ccrawl.html.content.text import read_text
+from ccrawl.html.content.walk import walk
+
+STORY = "<p>The ferry left the island an hour late, since the fog would not lift from the bay.</p>"
+
+
+def completed(html: str, *dropped: str) -> list[str]:
+    """The blocks that are kept when the decision was to keep all but `dropped`."""
+    body = LexborHTMLParser(html).body
+    assert body is not None
+    page = walk(body)
+    assert page is not None
+    blocks = page.block_texts()
+    keep = np.array([block not in dropped for block in blocks])
+    complete(page, read_text(page, PageHead(), ""), keep)
+    return [block for block, kept in zip(blocks, keep, strict=True) if kept]
+
+
+def test_a_short_end_of_an_article_that_is_kept_stays() -> None:
+    for tag in ("article", "main"):
+        html = f"<{tag}>{STORY}<div><p>stray byte</p><a href=/r>rel</a></div></{tag}><p>outside</p>"
+        assert completed(html, "stray byte", "rel", "outside")[1:] == ["stray byte", "rel"]
+
+
+def test_what_something_speaks_against_stays_dropped() -> None:
+    for end in (
+        "<div class=share><p>dropped</p></div>",
+        "<p class=related-links>dropped</p>",
+        "<aside>dropped</aside>",
+        "<form><p>dropped</p></form>",
+        "<p hidden>dropped</p>",
+    ):
+        html = f"<div class=sidebar><article>{STORY}{end}</article></div>"
+        assert "dropped" not in completed(html, "dropped"), end
+    phrase = "Leave a comment"
+    assert phrase not in completed(f"<article>{STORY}<p>{phrase}</p></article>", phrase)
+
+
+def test_an_article_of_which_little_is_kept_is_left_alone() -> None:
+    story = STORY[3:-4]
+    assert completed(f"<article>{STORY}<p>end</p></article><p>other</p>", story, "end") == ["other"]
+
+
+def test_a_page_of_many_blocks_is_left_to_the_model() -> None:
+    assert "end" not in completed(f"<article>{STORY * 39}<p>end</p></article>", "end")
+    assert "end" in completed(f"<article>{STORY * 38}<p>end</p></article>", "end")
