@@ -174,6 +174,9 @@ def main(arguments: list[str]) -> int:
     """Write the pages, or compare them."""
     check = "--check" in arguments
     names = [argument for argument in arguments if argument != "--check"]
+    if unknown := set(names) - {path.name for path in PAGES}:
+        print(f"not written by this program: {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
     stale = []
     for path, make in PAGES.items():
         if names and path.name not in names:
