@@ -133,6 +133,8 @@ def code_text(node: LexborNode) -> str:
         return child.text_content or ""
     parts: list[str] = []
     stack: list[tuple[LexborNode, bool]] = []
+    # Highlighters write an element a word with one of a few classes: each is looked at once a block.
+    roles: dict[str, tuple[bool, bool]] = {}
     fresh = True  # a line has just begun
     due = False  # what comes next is on a new line, unless it begins with a line break itself
     current: LexborNode | None = child
@@ -152,21 +154,20 @@ def code_text(node: LexborNode) -> str:
         elif tag not in _SKIPPED:
             attributes = current.attributes
             classes = attributes.get("class") or ""
-            if tag == _CODE or not _is_gutter(current, attributes, classes):
-                is_line = tag in _LINES or (bool(classes) and bool(_LINE.search(classes)))
+            role = roles.get(classes)
+            if role is None:
+                role = roles[classes] = bool(_GUTTER.search(classes)), bool(_LINE.search(classes))
+            numbers_lines, is_line = role
+            if "data-line-number" in attributes and not numbers_lines:
+                numbers_lines = not current.text().strip()
+            if tag == _CODE or not numbers_lines:
+                is_line = is_line or tag in _LINES
                 due = due or (is_line and not fresh)
                 stack.append((current, is_line))
                 current = current.first_child
                 continue
         current = current.next
     return "".join(parts)
-
-
-def _is_gutter(node: LexborNode, attributes: dict[str, str | None], classes: str) -> bool:
-    """Whether an element of a code block only numbers its lines."""
-    if classes and _GUTTER.search(classes):
-        return True
-    return "data-line-number" in attributes and not node.text().strip()
 
 
 def _numbers_lines(node: LexborNode, text: str) -> bool:
