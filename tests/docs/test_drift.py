@@ -8,6 +8,7 @@ import importlib
 import inspect
 import json
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,7 @@ from ccrawl.duplicates.output import CLUSTER_SCHEMA
 from ccrawl.html.extractors import EXTRACTORS
 from ccrawl.run import shard
 from ccrawl.run.duplicate_list import Duplicate
+from ccrawl.run.options import normal_languages
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -98,6 +100,45 @@ def test_every_flag_that_a_page_mentions_exists() -> None:
     for path in (ROOT / "README.md", *DOCS.rglob("*.md")):
         mentioned = set(re.findall(r"(?<![\w{}-])--[a-zA-Z][\w-]*", path.read_text(encoding="utf-8")))
         assert mentioned - known - FOREIGN_FLAGS == set(), path.name
+
+
+def command_lines(path: Path) -> list[list[str]]:
+    """The words of every `ccrawl ...` in the code blocks of a page, but for those whose help it shows."""
+    found = []
+    fence = ""
+    for line in path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
+        if line.startswith("```"):
+            fence = "" if fence else line
+        shown = re.match(r"(?:\$ |    | +)?(?:scripts/)?ccrawl +([a-z].*)", line)
+        if shown and (fence or line.startswith("    ")) and not shown[1].endswith("--help"):
+            found.append(shlex.split(re.split(r" [|>&]", shown[1])[0], comments=True))
+    return found
+
+
+@pytest.mark.parametrize(
+    "page", sorted([ROOT / "README.md", *DOCS.rglob("*.md")]), ids=lambda path: path.name
+)
+def test_every_command_that_a_page_shows_is_one_that_is_understood(page: Path) -> None:
+    known = dict(commands())
+    for words in command_lines(page):
+        name = " ".join(words[:2]) if words[0] == "index" else words[0]
+        assert name in known, words
+        # Parses and checks the arguments, as a run would, and runs nothing.
+        known[name].make_context(name, words[len(name.split()) :])
+
+
+def test_commands_are_found_in_pages() -> None:
+    assert ["export", "crawl.warc.gz", "--out", "dataset", "--dedup-digest"] in command_lines(
+        DOCS / "index.md"
+    )
+    assert len(command_lines(DOCS / "how-to" / "index.md")) > 10
+    assert len(command_lines(DOCS / "tutorial.md")) >= 8
+
+
+def test_languages_that_pages_name_are_detected() -> None:
+    for page in (ROOT / "README.md", *DOCS.rglob("*.md")):
+        for codes in re.findall(r"--lang ([a-z,]+)", page.read_text(encoding="utf-8")):
+            assert normal_languages(codes.split(",")) == tuple(sorted(codes.split(","))), page.name
 
 
 def test_columns_are_those_of_the_schema() -> None:
