@@ -172,9 +172,15 @@ for _index, _words in enumerate(PHRASES.values()):
 
 _AFTER = ":：.!?»›>,…("
 _FIRST_WORDS = frozenset(phrase.split(" ", 1)[0] for phrase in _PHRASE_BIT)
+# The first three characters of any text that can begin with a phrase; two of three blocks are done with here.
+_SIGNS = frozenset(phrase for phrase in _PHRASE_BIT if len(phrase) == 1)
+_BEGINNINGS = frozenset(phrase[:3] for phrase in _PHRASE_BIT) | frozenset(
+    phrase + after for phrase in _PHRASE_BIT if len(phrase) == 2 for after in f"{_AFTER} \t\n\r\f\xa0\u3000"
+)
 
 _TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\x00-\x7f]+")
-_LONG_WORDS = [(word, bits) for word, bits in _MARKUP_BIT.items() if len(word) >= 5]
+_LONG_WORDS = {word: bits for word, bits in _MARKUP_BIT.items() if len(word) >= 5}
+_LONG_SIZES = sorted(set(map(len, _LONG_WORDS)))
 _SEEN_TOKENS: dict[str, int] = dict(_MARKUP_BIT)
 SEEN_NAMES: dict[str, int] = {}
 _SEEN_LIMIT = 50_000  # entries; the two caches are emptied when they reach it, so a long run stays small
@@ -209,9 +215,10 @@ def _token_bits(token: str) -> int:
     word = token.lower()
     bits = _MARKUP_BIT.get(word, 0)
     if not bits and len(word) > 6:
-        for part, part_bits in _LONG_WORDS:
-            if part in word:
-                bits |= part_bits
+        # Looking all its parts up costs a twentieth of looking for all words in it.
+        for size in _LONG_SIZES:
+            for start in range(len(word) - size + 1):
+                bits |= _LONG_WORDS.get(word[start : start + size], 0)
     if len(_SEEN_TOKENS) >= _SEEN_LIMIT:
         _SEEN_TOKENS.clear()
     _SEEN_TOKENS[token] = bits
@@ -220,14 +227,14 @@ def _token_bits(token: str) -> int:
 
 def phrase_bits(text: str) -> int:
     """The groups of `PHRASES` that a piece of text starts with: its first one to three words."""
-    start = text[:64].lower().split(None, 3)
-    if not start:
+    text = text.lstrip()[:64].lower()
+    if text[:3] not in _BEGINNINGS and text[:1] not in _SIGNS:
         return 0
+    start = text.split(None, 3)
     first = start[0]
-    if first not in _FIRST_WORDS:
-        first = first.rstrip(_AFTER)
-        return _PHRASE_BIT.get(first, 0)
     get = _PHRASE_BIT.get
+    if first not in _FIRST_WORDS:
+        return get(first.rstrip(_AFTER), 0) if first[-1] in _AFTER else 0
     bits = get(first, 0)
     if len(start) > 1:
         second = start[1].rstrip(_AFTER)
