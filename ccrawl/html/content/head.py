@@ -41,7 +41,7 @@ def read_head(tree: LexborHTMLParser, scripts: list[LexborNode]) -> PageHead:
     """Read the head of `tree` and those of its `scripts` that are JSON-LD."""
     page = PageHead()
     if tree.head is not None:
-        for node in tree.head.traverse():
+        for node in tree.head.css("meta, title, script"):
             tag = node.tag
             if tag == "meta":
                 attributes = node.attributes

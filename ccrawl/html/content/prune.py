@@ -57,6 +57,8 @@ def _decorations(page: Walk, kept: Ints, prose: Flags, n_kept: Ints) -> Ints:
     """
     pictures: Ints = np.flatnonzero(page.n_tag == TAG_ID["img"])
     pictures = pictures[(pictures > kept[0]) & (pictures < kept[-1])]
+    if not len(pictures):
+        return pictures
     after = np.searchsorted(kept, pictures)
     previous = kept[after - 1]
     heading = (page.n_tags[previous] & _HEADINGS) > 0

@@ -15,6 +15,7 @@ Python took twice the time.
 from __future__ import annotations
 
 import itertools
+import operator
 import re
 from dataclasses import dataclass
 
@@ -85,6 +86,11 @@ _IS_NAMED = np.zeros(TAG_SLOTS, np.bool_)
 _IS_NAMED[[TAG_ID[name] for name in NAMED] + [_OTHER]] = True
 
 
+_MEM_ID = operator.attrgetter("mem_id")
+_PARENT_MEM_ID = operator.attrgetter("parent.mem_id")
+_TAG_NUMBER = operator.attrgetter("tag_id")
+
+
 @dataclass(frozen=True, slots=True)
 class Walk:
     """The flat form of a tree; n_ has one entry a node, t_ one a text, b_ one a block."""
@@ -106,9 +112,13 @@ class Walk:
 
     def block_texts(self) -> list[str]:
         """The words of each block, as one string each."""
-        ends = [*self.b_first[1:].tolist(), len(self.texts)]
+        firsts = self.b_first.tolist()
+        if len(firsts) == len(self.texts):
+            return self.texts
+        texts = self.texts
         return [
-            " ".join(self.texts[first:end]) for first, end in zip(self.b_first.tolist(), ends, strict=True)
+            texts[first] if end == first + 1 else " ".join(texts[first:end])
+            for first, end in zip(firsts, [*firsts[1:], len(texts)], strict=True)
         ]
 
 
@@ -118,23 +128,26 @@ def walk(root: LexborNode) -> Walk | None:
     size = len(nodes)
     if size > MOST_NODES:
         return None
-    numbers = np.fromiter([node.tag_id for node in nodes], np.uint64, size)
+    numbers = np.fromiter(map(_TAG_NUMBER, nodes), np.uint64, size)
     tag = np.minimum(numbers, _OTHER).astype(np.int64)
     parent = _parents(nodes)
-    depth, end = _depth_and_end(parent)
+    end = _ends(parent)
 
     bits = _TAG_BITS[tag]
     markup = np.zeros(size, np.uint64)
     hidden = np.zeros(size, np.bool_)
-    named = np.flatnonzero(_IS_NAMED[tag]).tolist()
+    is_text = tag == TEXT_ID
+    # Only elements that hold text.
+    before = np.zeros(size + 1, np.int64)
+    np.cumsum(is_text, out=before[1:])
+    named = np.flatnonzero(_IS_NAMED[tag] & (before[end] > before[:-1])).tolist()
     _names(nodes, named, markup, hidden)
     bits[hidden] |= np.uint64(HIDDEN)
-    tags_all, markup_all = _inherited(parent, depth, bits, markup)
+    depth, tags_all, markup_all = _inherited(parent, bits, markup)
 
-    is_text = tag == TEXT_ID
     shown = np.flatnonzero(is_text & (tags_all & np.uint64(SKIP) == 0))
     texts = [nodes[index].text_content or "" for index in shown.tolist()]
-    t_block, b_node, b_first = _blocks(tag, parent, depth, shown)
+    t_block, b_node, b_first = _blocks(tag, parent, shown)
     return Walk(
         nodes,
         tag,
@@ -154,41 +167,50 @@ def walk(root: LexborNode) -> Walk | None:
 
 
 def _parents(nodes: list[LexborNode]) -> Ints:
-    number = {node.mem_id: index for index, node in enumerate(nodes)}
-    parents = [number[node.parent.mem_id] for node in nodes[1:]]  # type: ignore[union-attr]
-    return np.array([0, *parents], np.int64)
+    number = dict(zip(map(_MEM_ID, nodes), range(len(nodes)), strict=True))
+    parents = map(number.__getitem__, map(_PARENT_MEM_ID, itertools.islice(nodes, 1, None)))
+    return np.fromiter(itertools.chain((0,), parents), np.int64, len(nodes))
 
 
-def _depth_and_end(parent: Ints) -> tuple[Ints, Ints]:
+def _ends(parent: Ints) -> Ints:
+    """The end of each subtree: the next sibling of the nearest ancestor-or-self that has one."""
     size = len(parent)
-    depth = np.ones(size, np.int64)
+    after = np.full(size, size, np.int64)
+    # numpy sorts 16-bit integers by radix, in a third of the time.
+    key = parent[1:].astype(np.uint16) if size <= 1 << 16 else parent[1:]
+    order = np.argsort(key, kind="stable")
+    order += 1
+    family = parent[order]
+    follows = np.flatnonzero(family[1:] == family[:-1])
+    after[order[follows]] = order[follows + 1]
+    climb = np.arange(size)
+    last = np.flatnonzero(after == size)
+    climb[last] = parent[last]
+    # Only last siblings climb; those of which no ancestor has a next sibling end at the root.
+    while len(last):
+        higher = climb[climb[last]]
+        moved = higher != climb[last]
+        climb[last] = higher
+        last = last[moved]
+    return after[climb]
+
+
+def _inherited(parent: Ints, bits: Bits, markup: Bits) -> tuple[Ints, Bits, Bits]:
+    """(depth of each node; `bits` and `markup` OR-ed with those of all its ancestors), in rounds that grow
+    with the logarithm of the depth.
+    """
+    depth = np.ones(len(parent), np.int64)
     depth[0] = 0
-    # The end of a subtree is the next sibling of the nearest ancestor-or-self that has one.
-    order = np.argsort(parent[1:], kind="stable") + 1
-    after = np.full(size, -1, np.int64)
-    same = parent[order[1:]] == parent[order[:-1]]
-    after[order[:-1][same]] = order[1:][same]
-    jump = parent.copy()
-    climb = np.where(after < 0, parent, np.arange(size))
-    climb[0] = 0
+    bits, markup = bits.copy(), markup.copy()
+    jump = parent
     while jump.any():
         depth += depth[jump]
+        bits |= bits[jump]
+        markup |= markup[jump]
         jump = jump[jump]
-        climb = climb[climb]
-    end = after[climb]
-    end[end < 0] = size
-    return depth, end
-
-
-def _inherited(parent: Ints, depth: Ints, *masks: Bits) -> list[Bits]:
-    """Each mask OR-ed with those of all ancestors."""
-    result = [mask.copy() for mask in masks]
-    jump = parent
-    for _ in range(int(depth.max()).bit_length()):
-        for mask in result:
-            mask |= mask[jump]
-        jump = jump[jump]
-    return result
+    bits |= bits[0]
+    markup |= markup[0]
+    return depth, bits, markup
 
 
 def _names(nodes: list[LexborNode], named: list[int], markup: Bits, hidden: Flags) -> None:
@@ -225,12 +247,16 @@ def _names(nodes: list[LexborNode], named: list[int], markup: Bits, hidden: Flag
         markup[where] = np.array(found, np.uint64)
 
 
-def _blocks(tag: Ints, parent: Ints, depth: Ints, shown: Ints) -> tuple[Ints, Ints, Ints]:
+def _blocks(tag: Ints, parent: Ints, shown: Ints) -> tuple[Ints, Ints, Ints]:
     inline = _IS_INLINE[tag]
     inline[0] = False
     nearest = np.where(inline, parent, np.arange(len(tag)))
-    for _ in range(int(depth.max()).bit_length()):
-        nearest = nearest[nearest]
+    below = np.flatnonzero(inline)
+    while len(below):
+        higher = nearest[nearest[below]]
+        moved = higher != nearest[below]
+        nearest[below] = higher
+        below = below[moved]
     breaks = tag == TAG_ID["br"]
     opened = ~inline
     opened[1:] |= breaks[1:] & breaks[:-1]
