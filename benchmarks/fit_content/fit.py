@@ -124,7 +124,7 @@ def main() -> None:
         print(f"{time.process_time() - started:7.1f} s  {what}", file=sys.stderr, flush=True)
 
     pages = samples(options.pages, FITTED_ON, options.cache)
-    matrix = np.concatenate([page.evidence.matrix.T for page in pages])
+    matrix = np.concatenate([page.features() for page in pages])
     label = np.concatenate([page.share for page in pages])
     weight = weights(pages)
     fold = np.concatenate([np.full(len(page.blocks), fold_of(page.url)) for page in pages])

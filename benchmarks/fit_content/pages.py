@@ -21,7 +21,7 @@ import labels
 import numpy as np
 
 from ccrawl.html.content import read_page
-from ccrawl.html.content.features import Evidence, gather
+from ccrawl.html.content.features import Evidence, gather, unpack_flags
 from ccrawl.html.content.walk import TAG_ID, TEXT_ID, Walk
 from ccrawl.html.decode import decode
 from ccrawl.html.tree import parse
@@ -46,6 +46,10 @@ class Sample:
     share: np.ndarray  # of each block, how much is gold
     weight: np.ndarray
     blocks: list[str]
+
+    def features(self) -> np.ndarray:
+        """FEATURES of each block (blocks x features)."""
+        return np.concatenate([self.evidence.matrix, unpack_flags(self.evidence.flags)]).T
 
 
 def site(url: str) -> str:

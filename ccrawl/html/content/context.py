@@ -43,31 +43,28 @@ def gather_context(page: Walk, evidence: Evidence, first: Floats) -> NDArray[np.
     index = np.arange(size)
     columns: list[Floats | NDArray[np.bool_] | NDArray[np.int64]] = [first]
 
-    padded = np.concatenate([np.full(3, -0.1), first, np.full(3, -0.1)])
+    padded = np.full(size + 6, -0.1)
+    padded[3:-3] = first
     columns += [padded[3 + step : 3 + step + size] for step in (-3, -2, -1, 1, 2, 3)]
 
     sums = np.zeros((2, size + 1))
     np.cumsum(mass, out=sums[0, 1:])
     np.cumsum(length, out=sums[1, 1:])
-    for reach in REACHES:
-        low, high = np.maximum(index - reach, 0), np.minimum(index + reach + 1, size)
-        columns.append((sums[0, high] - sums[0, low]) / (sums[1, high] - sums[1, low]))
-
-    # Sums over each node's subtree: blocks are in document order, so a node's blocks are a range.
-    before = np.zeros(len(page.nodes) + 1, np.int64)
-    before[page.t_node[page.b_first] + 1] = 1
-    np.cumsum(before, out=before)
-    low, high = before[:-1], before[page.n_end]
+    reach = np.array(REACHES)[:, None]
+    around = sums.take(index + (reach + 1), axis=1, mode="clip") - sums.take(
+        np.maximum(index - reach, 0), axis=1
+    )
+    columns += [*(around[0] / around[1])]
+    low, high = evidence.n_blocks
     n_mass = sums[0, high] - sums[0, low]
     n_length = sums[1, high] - sums[1, low]
     boxes = evidence.ancestors
     mean = n_mass / np.maximum(n_length, 1.0)
-    columns += [mean[box] for box in boxes]
-    columns += [n_mass[box] / total for box in boxes]
+    columns += [*mean[boxes], *(n_mass / total)[boxes]]
     # The same for the ancestors counted from the page's root.
     node = page.b_node
     score = 2 * n_mass / (n_length + total)
-    columns += [score[box] for box in boxes]
+    columns += [*score[boxes]]
 
     shape = evidence.shape
     columns.append((np.bincount(shape, mass) / np.bincount(shape, length))[shape])
@@ -95,10 +92,11 @@ def gather_context(page: Walk, evidence: Evidence, first: Floats) -> NDArray[np.
 
     sure = np.flatnonzero((first > SURE) & (length > SURE_LENGTH))
     if len(sure):
-        where = np.searchsorted(sure, index, "right")
-        previous = sure[np.maximum(where - 1, 0)]
+        # The last sure block at or before each block, and the first at or after it.
+        upto = np.searchsorted(sure, index, "right")
+        previous = sure[np.maximum(upto - 1, 0)]
         following = sure[np.minimum(np.searchsorted(sure, index), len(sure) - 1)]
-        back = np.where(where > 0, index - previous, 99)
+        back = np.where(upto > 0, index - previous, 99)
         ahead = np.where(following >= index, following - index, 99)
         columns += [
             np.minimum(back, 99),

@@ -9,9 +9,9 @@ import numpy as np
 from ccrawl.errors import UsageError
 from ccrawl.html.content import rules
 from ccrawl.html.content.context import CONTEXT, gather_context
-from ccrawl.html.content.features import FIGURES, FLAGS, gather
+from ccrawl.html.content.features import FIGURES, FLAG_PLACES, gather
 from ccrawl.html.content.head import PageHead
-from ccrawl.html.content.model import Forest, Model
+from ccrawl.html.content.model import Model, NumberedForest
 from ccrawl.html.content.text import STOP, BlockText
 from ccrawl.html.content.walk import Flags, Floats, Walk
 
@@ -22,20 +22,18 @@ BOUNDS = {"precision": (0.3, 0.8), "balanced": (0.12, 0.65), "recall": (0.04, 0.
 
 def judge(page: Walk, head: PageHead, url: str | None, title: str, model: Model) -> tuple[Floats, BlockText]:
     """The probability that each block is main content, after both looks, and the figures of its words."""
-    flags, first, second = _plan(model)
-    evidence = gather(page, head, url, title, flags, len(CONTEXT))
-    matrix = evidence.matrix
-    matrix[-len(CONTEXT) :] = gather_context(page, evidence, first.probability(matrix))
-    return rules.apply(page, evidence.text, second.probability(matrix)), evidence.text
+    first, second = _plan(model)
+    evidence = gather(page, head, url, title, len(CONTEXT))
+    matrix, flags = evidence.matrix, evidence.flags
+    matrix[-len(CONTEXT) :] = gather_context(page, evidence, first.probability(matrix, flags))
+    return rules.apply(page, evidence.text, second.probability(matrix, flags)), evidence.text
 
 
 @functools.lru_cache(maxsize=8)
-def _plan(model: Model) -> tuple[tuple[str, ...], Forest, Forest]:
-    """The flags that `model` asks for, and its forests with questions numbered as rows of one matrix."""
-    asked = dict.fromkeys(model.first.features + model.second.features)
-    flags = tuple(name for name in asked if name in set(FLAGS))
-    row = {name: index for index, name in enumerate((*FIGURES, *flags, *CONTEXT))}
-    return flags, model.first.numbered(row), model.second.numbered(row)
+def _plan(model: Model) -> tuple[NumberedForest, NumberedForest]:
+    """The forests of `model`, for the matrix of FIGURES and CONTEXT and the flags."""
+    row = {name: index for index, name in enumerate((*FIGURES, *CONTEXT))}
+    return model.first.numbered(row, FLAG_PLACES), model.second.numbered(row, FLAG_PLACES)
 
 
 def decide(probability: Floats, text: BlockText, favor: str) -> Flags:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given
@@ -53,7 +54,26 @@ def test_rows_may_be_numbered_otherwise() -> None:
     model = forest(2)
     matrix = np.random.default_rng(0).normal(size=(4, 10)).astype(np.float32)
     turned = model.numbered({"f3": 0, "f2": 1, "f1": 2, "f0": 3})
-    assert np.array_equal(turned.probability(matrix[::-1]), model.probability(matrix))
+    no_flags = np.zeros((0, 10), np.uint8)
+    assert np.array_equal(turned.probability(matrix[::-1], no_flags), model.probability(matrix))
+
+
+@given(st.integers(0, 50), arrays.arrays(np.uint8, (1, 9)))
+def test_flags_packed_in_bytes_answer_like_a_row_of_zeros_and_ones(seed: int, packed: np.ndarray) -> None:
+    model = replace(forest(seed), border=np.full((3, 5), 0.5, np.float32))
+    row = np.random.default_rng(seed).normal(size=(1, 9)).astype(np.float32)
+    bits = [(packed & mask != 0).astype(np.float32) for mask in (1, 8, 128)]
+    numbered = model.numbered({"f0": 0}, {"f1": (0, 1), "f2": (0, 8), "f3": (0, 128)})
+    assert np.array_equal(numbered.probability(row, packed), model.probability(np.concatenate([row, *bits])))
+
+
+def test_a_question_that_is_padding_is_never_answered_yes() -> None:
+    border = np.array([[0.5], [np.inf]], np.float32)
+    model = Forest(("f",), np.zeros((2, 1), np.int64), border, np.array([[1, 2, 3, 4]], np.float32), 0.0)
+    scores = [1 / (1 + math.exp(-leaf)) for leaf in (1, 2)]
+    assert np.allclose(model.probability(np.array([[0, 1e30]], np.float32)), scores)
+    packed = model.numbered({}, {"f": (0, 1)})
+    assert np.allclose(packed.probability(np.zeros((1, 2), np.float32), np.array([[0, 1]], np.uint8)), scores)
 
 
 def test_a_saved_model_comes_back() -> None:

@@ -121,6 +121,35 @@ def test_a_page_inside_nav_stays() -> None:
     assert LONG in root.text()
 
 
+def test_short_headers_asides_and_forms_are_cut_unless_they_hold_the_content() -> None:
+    root = body(
+        f"<header>Shop<nav>Home</nav></header><header><h1>Harbour</h1></header><aside>See also</aside>"
+        f"<form>Mail<input></form><form><p>{LONG * 20}</p></form><p>{LONG}</p>"
+    )
+    removed = strip(root, explain=True)
+    assert [entry.reason for entry in removed] == [
+        "page header",
+        "navigation element",
+        "aside element",
+        "form",
+    ]
+    assert root.text() == f"Harbour{LONG * 20}{LONG}"
+
+
+def test_a_page_all_in_a_header_and_a_form_stays() -> None:
+    half = LONG * (500 // len(LONG))
+    root = body(f"<header><nav>{half}</nav></header><form><p>{half}</p></form><p>Short.</p>")
+    strip(root, explain=False)
+    assert root.text() == f"{half}{half}Short."
+
+
+def test_words_of_a_nav_in_a_header_count_once() -> None:
+    menu = LONG * (600 // len(LONG))
+    root = body(f"<header><nav>{menu}</nav></header><p>{menu}</p>")
+    strip(root, explain=False)
+    assert root.text() == menu
+
+
 def test_thousands_of_nested_navs_are_no_trouble() -> None:
     root = body("<nav>x" * 3000)
     strip(root, explain=False)
