@@ -22,13 +22,17 @@ import ccrawl
 from ccrawl import doctor, errors
 from ccrawl.archives.capture import TYPES
 from ccrawl.cli import COMMANDS, EXIT_CODES
+from ccrawl.dataset.card import CardOptions
 from ccrawl.dataset.ledger import Counts, FailedShard, Failure, ShardEntry
 from ccrawl.dataset.schema import arrow_schema
+from ccrawl.dataset.verify import VerifyReport
+from ccrawl.duplicates import DedupOptions
 from ccrawl.duplicates.output import CLUSTER_SCHEMA
 from ccrawl.html.extractors import EXTRACTORS
 from ccrawl.run import shard
 from ccrawl.run.duplicate_list import Duplicate
-from ccrawl.run.options import normal_languages
+from ccrawl.run.export import ExportReport
+from ccrawl.run.options import ExportOptions, normal_languages
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -282,6 +286,17 @@ def test_every_public_name_stands_in_the_python_reference() -> None:
     page = text("python.md")
     functions = {name for name in ccrawl.__all__ if callable(getattr(ccrawl, name))}
     assert set(re.findall(r"^### ccrawl\.(\w+)$", page, re.MULTILINE)) == functions
+
+
+def test_options_and_reports_of_public_functions_stand_in_the_python_reference_with_their_fields() -> None:
+    page = text("python.md")
+    stated = set(re.findall(r"^### (\w+)$", page, re.MULTILINE))
+    signatures = " ".join(
+        str(inspect.signature(getattr(ccrawl, name))) for name in ccrawl.__all__ if name != "__version__"
+    )
+    assert set(re.findall(r"\b\w+(?:Options|Report)\b", signatures)) <= stated
+    for kind in (ExportOptions, ExportReport, DedupOptions, CardOptions, VerifyReport):
+        assert first_column(page, f"### {kind.__name__}") == names(kind)
 
 
 def test_extractors_and_extras_are_those_that_there_are() -> None:
