@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -93,7 +95,7 @@ def test_a_page_that_comes_out_otherwise_fails_the_self_test(
 
 
 def test_nothing_is_left_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("tempfile.TemporaryDirectory", partial(tempfile.TemporaryDirectory, dir=tmp_path))
     assert doctor._self_test().passed
     assert list(tmp_path.iterdir()) == []
 
