@@ -180,10 +180,14 @@ _BEGINNINGS = frozenset(phrase[:3] for phrase in _PHRASE_BIT) | frozenset(
 
 _TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\x00-\x7f]+")
 _LONG_WORDS = {word: bits for word, bits in _MARKUP_BIT.items() if len(word) >= 5}
-_LONG_SIZES = sorted(set(map(len, _LONG_WORDS)))
+_LONG_BEGINNINGS: dict[str, list[str]] = {}
+for _word in _LONG_WORDS:
+    _LONG_BEGINNINGS.setdefault(_word[:5], []).append(_word)
 _SEEN_TOKENS: dict[str, int] = dict(_MARKUP_BIT)
+# Of an attribute's words most have been seen on other sites ("row", "col-md-6"); of whole attributes few.
+_SEEN_WORDS: dict[str, int] = {}
 SEEN_NAMES: dict[str, int] = {}
-_SEEN_LIMIT = 50_000  # entries; the two caches are emptied when they reach it, so a long run stays small
+_SEEN_LIMIT = 50_000  # entries; each cache is emptied when it reaches that, so a long run stays small
 
 
 def markup_bit(name: str) -> int:
@@ -202,12 +206,23 @@ def markup_bits(names: str) -> int:
     if bits is not None:
         return bits
     bits = 0
-    for token in _TOKEN.findall(names[:400]):
-        known = _SEEN_TOKENS.get(token)
-        bits |= _token_bits(token) if known is None else known
+    for word in names[:400].split():
+        known = _SEEN_WORDS.get(word)
+        bits |= _word_bits(word) if known is None else known
     if len(SEEN_NAMES) >= _SEEN_LIMIT:
         SEEN_NAMES.clear()
     SEEN_NAMES[names] = bits
+    return bits
+
+
+def _word_bits(word: str) -> int:
+    bits = 0
+    for token in _TOKEN.findall(word):
+        known = _SEEN_TOKENS.get(token)
+        bits |= _token_bits(token) if known is None else known
+    if len(_SEEN_WORDS) >= _SEEN_LIMIT:
+        _SEEN_WORDS.clear()
+    _SEEN_WORDS[word] = bits
     return bits
 
 
@@ -215,10 +230,11 @@ def _token_bits(token: str) -> int:
     word = token.lower()
     bits = _MARKUP_BIT.get(word, 0)
     if not bits and len(word) > 6:
-        # Looking all its parts up costs a twentieth of looking for all words in it.
-        for size in _LONG_SIZES:
-            for start in range(len(word) - size + 1):
-                bits |= _LONG_WORDS.get(word[start : start + size], 0)
+        # Looking its parts up costs a thirtieth of looking for every word in it.
+        for start in range(len(word) - 4):
+            for part in _LONG_BEGINNINGS.get(word[start : start + 5], ()):
+                if word.startswith(part, start):
+                    bits |= _LONG_WORDS[part]
     if len(_SEEN_TOKENS) >= _SEEN_LIMIT:
         _SEEN_TOKENS.clear()
     _SEEN_TOKENS[token] = bits
