@@ -45,7 +45,7 @@ def _as_text(diagnosis: Diagnosis) -> str:
     lines.append(("needed", packages if unusable else f"{packages}, all there"))
     lines += [("", f"{_lack(package)}: pip install --upgrade ccrawl") for package in unusable]
     for part in diagnosis.parts:
-        state = "there" if part.remedy is None else f"missing; {part.remedy}"
+        state = "there" if part.remedy is None else f"not there; {part.remedy}"
         lines.append(("optional", f"{part.name}, for {part.purpose}: {state}"))
     lines.append(("cores", f"{diagnosis.cores}; a worker each, unless --workers says otherwise"))
     if diagnosis.memory is not None and diagnosis.memory_free is not None:
