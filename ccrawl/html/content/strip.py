@@ -1,6 +1,6 @@
 """Elements that never hold main content, cut before anything is counted.
 
-Two fifths of a modern page's nodes stand in them, and about 1 % of its main content (measured over the
+More than a quarter of a modern page's nodes stand in them, and about 1 % of its main content (over the
 pages that the weights were fitted on): cutting them first makes the rest cheaper, since every node that
 stays costs a microsecond in the walk, and the page's figures truer.
 """
