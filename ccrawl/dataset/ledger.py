@@ -17,10 +17,14 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ccrawl.dataset.layout import shard_files
 from ccrawl.dataset.writer import write_atomically
 from ccrawl.errors import OutputError
+
+if TYPE_CHECKING:
+    from ccrawl.dataset.manifest import Manifest
 
 MANIFEST = "manifest.json"
 FAILURES = "failures.jsonl"
@@ -112,10 +116,6 @@ class ShardEntry:
     failures: int
     seconds: float
     cpu_seconds: float
-
-    @staticmethod
-    def from_json(entry: dict[str, Any]) -> ShardEntry:
-        return ShardEntry(**{**entry, "counts": Counts(**entry["counts"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,31 +243,31 @@ class Ledger:
         self._cost = self._written - started
 
     def _read(self) -> None:
+        from ccrawl.dataset.manifest import read_manifest  # which is built on this module
+
         path = self.directory / MANIFEST
-        try:
-            manifest = json.loads(path.read_bytes())
-        except FileNotFoundError:
+        if not os.path.lexists(path):
+            if shard_files(self.directory):
+                raise OutputError(
+                    f"{self.directory}: holds shard files, but no {MANIFEST} that says what they are; "
+                    "use another --out, or --overwrite to remove them and start again"
+                )
             return
-        except (OSError, ValueError) as error:
-            raise OutputError(
-                f"{path}: not readable as a manifest ({error}); --overwrite starts again"
-            ) from error
-        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-            raise OutputError(
-                f"{path}: not a {FORMAT} file; use another --out, or --overwrite to start again"
-            )
-        if manifest["options"] != self.options or manifest["ccrawl"] != self.version:
+        try:
+            manifest = read_manifest(self.directory)
+        except OutputError as error:
+            raise OutputError(f"{error}; use another --out, or --overwrite to start again") from error
+        if manifest.options != self.options or manifest.version != self.version:
             raise OutputError(
                 f"{path}: the dataset was made with other options ({_difference(manifest, self)}); "
                 "give the same ones, use another --out, or --overwrite to start again"
             )
-        for entry in manifest["shards"]:
-            self.shards[entry["number"]] = ShardEntry.from_json(entry)
+        self.shards = {shard.number: shard for shard in manifest.shards}
 
 
-def _difference(manifest: dict[str, Any], ledger: Ledger) -> str:
+def _difference(manifest: Manifest, ledger: Ledger) -> str:
     """The options that differ, as `name: then, now`."""
-    then = {**manifest["options"], "ccrawl": manifest["ccrawl"]}
+    then = {**manifest.options, "ccrawl": manifest.version}
     now = {**ledger.options, "ccrawl": ledger.version}
     names = [name for name in sorted({*then, *now}) if then.get(name) != now.get(name)]
     return "; ".join(

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import io
 import os
+import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ ROW_GROUP_ROWS = 20_000
 ROW_OVERHEAD = 400
 
 TEMPORARY_SUFFIX = ".tmp"
+# What `aside` makes: the file's own name, the process, four random bytes.
+_ASIDE = re.compile(rf"\..+\.\d+-[0-9a-f]{{8}}{re.escape(TEMPORARY_SUFFIX)}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +78,7 @@ class ShardWriter:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._temporary = path.with_name(
-            f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY_SUFFIX}"
-        )
+        self._temporary = aside(path)
         self._pending: list[Row] = []
         self._pending_bytes = 0
         self._rows = 0
@@ -190,8 +191,11 @@ def sync_directory(path: Path) -> None:
 
 
 def remove_leftovers(directory: Path) -> int:
-    """Delete the temporary files of runs that were killed; returns how many there were."""
-    leftovers = list(directory.rglob(f".*{TEMPORARY_SUFFIX}"))
+    """Delete the temporary files of runs that were killed; returns how many there were.
+
+    Only what `aside` has named: the folder may hold hidden files of others.
+    """
+    leftovers = [path for path in directory.rglob(f".*{TEMPORARY_SUFFIX}") if _ASIDE.fullmatch(path.name)]
     for path in leftovers:
         path.unlink(missing_ok=True)
     return len(leftovers)

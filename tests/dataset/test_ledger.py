@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -62,9 +64,43 @@ def test_a_damaged_or_missing_file_is_not_believed(tmp_path: Path, damage: bytes
 
 
 def test_a_file_without_a_ledger_entry_is_not_believed(tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger:
+        ledger.save()
     entry(tmp_path)
     with open_ledger(tmp_path) as ledger:
         assert not ledger.is_done(0, "0.warc.gz", "size:10")
+
+
+def test_shard_files_without_a_manifest_are_not_ours_to_remove(tmp_path: Path) -> None:
+    file = tmp_path / entry(tmp_path).file
+    with pytest.raises(OutputError, match=r"no manifest\.json"):
+        open_ledger(tmp_path)
+    assert file.exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda manifest: manifest.pop("options"),
+        lambda manifest: manifest.pop("shards"),
+        lambda manifest: manifest.update(shards=3),
+        lambda manifest: manifest["shards"][0].update(number="x"),
+        lambda manifest: manifest["shards"][0].update(counts=None),
+        lambda manifest: manifest["shards"][0].update(file="../../elsewhere.parquet"),
+        lambda manifest: manifest["shards"][0]["counts"].update(rows="many"),
+    ],
+)
+def test_a_manifest_edited_into_nonsense_is_refused_with_a_way_out(
+    tmp_path: Path, damage: Callable[[dict[str, Any]], object]
+) -> None:
+    with open_ledger(tmp_path) as ledger:
+        ledger.add(entry(tmp_path))
+        ledger.save()
+    manifest = json.loads((tmp_path / "manifest.json").read_bytes())
+    damage(manifest)
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(OutputError, match=r"manifest\.json.*--overwrite"):
+        open_ledger(tmp_path)
 
 
 @pytest.mark.parametrize(("source", "fingerprint"), [("other.warc.gz", "size:10"), ("0.warc.gz", "size:11")])

@@ -160,7 +160,7 @@ def test_a_folder_that_refuses_is_named_in_the_error(tmp_path: Path) -> None:
 
 def test_leftovers_of_killed_runs_are_removed_and_nothing_else(tmp_path: Path) -> None:
     keep = [tmp_path / "a.parquet", tmp_path / ".hidden", tmp_path / "x.tmp"]
-    for path in [*keep, tmp_path / ".a.parquet.1-ff.tmp"]:
+    for path in [*keep, tmp_path / ".a.parquet.1-0123abcd.tmp"]:
         path.touch()
     assert remove_leftovers(tmp_path) == 1
     assert sorted(tmp_path.iterdir()) == sorted(keep)
