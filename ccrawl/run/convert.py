@@ -89,7 +89,7 @@ def _convert(page: Page, options: ExportOptions) -> Outcome:
         simhash=simhash(markdown),
         title=printable(extracted.title),
         payload_digest=str(capture.payload_digest or capture.compute_digest()),
-        warc_filename=capture.filename,
+        warc_filename=printable(capture.filename),
         warc_record_offset=capture.offset,
     )
     return Outcome(page.number, row)

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 from ccrawl import __version__
 from ccrawl.archives import Source
 from ccrawl.dataset.layout import shard_file, shard_files
-from ccrawl.dataset.ledger import Counts, FailedShard, Failure, FailureLog, Ledger, ShardEntry
+from ccrawl.dataset.ledger import FAILURES, Counts, FailedShard, Failure, FailureLog, Ledger, ShardEntry
 from ccrawl.dataset.writer import remove_leftovers
-from ccrawl.errors import CcrawlError, OutputError, SourceError
+from ccrawl.errors import CcrawlError, OutputError, SourceError, UsageError
 from ccrawl.run.board import NO_PAGE, Board, Progress
+from ccrawl.run.convert import printable
 from ccrawl.run.duplicate_list import collect_duplicates
 from ccrawl.run.events import (
     Listener,
@@ -87,6 +88,10 @@ def run_export(
     started = time.monotonic()
     options = replace(options, dedup_index=index is not None)
     listing = duplicates is not None
+    if not str(directory).isprintable() and printable(str(directory)) != str(directory):
+        raise UsageError(f"--out {str(directory)!r}: Parquet's readers take no such name; choose another")
+    if duplicates is not None and duplicates.is_dir():
+        raise UsageError(f"--duplicates {duplicates}: a folder; name a file")
     with (
         Ledger.open(directory, options.for_manifest(), __version__, overwrite=overwrite) as ledger,
         _opened(index) as opened,
@@ -119,6 +124,7 @@ def run_export(
         ]
         if all(source.number is None for source in sources):
             _refuse_strangers(ledger, len(sources))
+        ledger.save()  # from here on the folder is ours: a shard file without a manifest is not
         _remove_unknown_files(ledger)
         failures = FailureLog(directory, keep=ledger.shards)
         sizes = [task.source.size for task in tasks]
@@ -173,8 +179,14 @@ def _finish(index_run: IndexRun, ledger: Ledger, commit: bool) -> IndexReport | 
 
 
 def _numbered(sources: Sequence[Source]) -> dict[int, Source]:
-    """The sources by shard number. A crawl's shards have theirs, so a dataset may get more of them later."""
-    return {place if source.number is None else source.number: source for place, source in enumerate(sources)}
+    """The sources by shard number. A crawl's shards have theirs, so a dataset may get more of them later.
+
+    Names go into columns and footers, which hold UTF-8 only; a file's name on disk may be any bytes.
+    """
+    return {
+        place if source.number is None else source.number: replace(source, name=printable(source.name))
+        for place, source in enumerate(sources)
+    }
 
 
 def _refuse_strangers(ledger: Ledger, shards: int) -> None:
@@ -295,6 +307,14 @@ class _Run:
         except CcrawlError as error:
             self._give_up(task, error)
             return None
+        except Exception as error:  # a bug, on this shard: the others go on, and failures.jsonl says where
+            what = f"{task.source.name}: {type(error).__name__}: {error}"
+            self._give_up(
+                task,
+                SourceError(f"{what}; a bug of ccrawl's: please report it, with {FAILURES}"),
+                detail="".join(getattr(error, "__notes__", ())),
+            )
+            return None
         self._record(task, report)
         return None
 
@@ -357,12 +377,12 @@ class _Run:
             ignored=dict(tries.ignored),
         )
 
-    def _give_up(self, task: ShardTask, error: CcrawlError) -> None:
+    def _give_up(self, task: ShardTask, error: CcrawlError, detail: str = "") -> None:
         if self._strict:
             raise error
         message = str(error)
         self._failures.append(
-            [Failure(kind="shard", shard=task.number, source=task.source.name, cause=message)]
+            [Failure(kind="shard", shard=task.number, source=task.source.name, cause=message, detail=detail)]
         )
         self._ledger.add_failed(FailedShard(task.number, task.source.name, message))
         self._done += 1

@@ -102,7 +102,7 @@ class FanOut:
 
     def outcomes(self, pages: Iterator[Page]) -> Iterator[Outcome]:
         """The outcome of each page, in the order of the pages."""
-        idle = [_Converter(self._context, self._options) for _ in range(self._workers)]
+        idle: list[_Converter] = []  # started when there is a batch for them: a small shard needs few
         busy: dict[Connection, _Converter] = {}
         ready: deque[tuple[int, Batch]] = deque()
         parts: dict[int, list[Outcome]] = {}  # outcomes by batch sequence, complete or not
@@ -112,8 +112,8 @@ class FanOut:
         exhausted = False
         try:
             while True:
-                while idle and ready:
-                    converter = idle.pop()
+                while ready and (idle or len(busy) < self._workers):
+                    converter = idle.pop() if idle else _Converter(self._context, self._options)
                     sequence, batch = ready.popleft()
                     converter.give(sequence, batch)
                     busy[converter.connection] = converter
@@ -151,7 +151,6 @@ class FanOut:
                         outcomes, again = self._after_death(converter, batch)
                         parts.setdefault(sequence, []).extend(outcomes)
                         ready.extendleft((sequence, part) for part in reversed(again))
-                        idle.append(_Converter(self._context, self._options))
         finally:
             for converter in (*idle, *busy.values()):
                 converter.stop()

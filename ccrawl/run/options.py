@@ -14,6 +14,9 @@ from ccrawl.html.options import ExtractOptions
 
 MIB = 1 << 20
 
+_LEAST_MEMORY, _MOST_MEMORY = 64 * MIB, 1 << 50
+_LEAST_TIMEOUT, _MOST_TIMEOUT = 0.1, 86_400.0  # seconds; a timer takes no infinity
+
 Options = TypeVar("Options")
 
 
@@ -35,6 +38,15 @@ class ExportOptions:
     page_timeout: float = 30.0  # seconds
     worker_memory: int = 2048 * MIB  # of one worker process
     strict: bool = False  # the first damage or failed shard ends the run
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for limits under which no page could be converted, or that no system can set."""
+        if not _LEAST_MEMORY <= self.worker_memory <= _MOST_MEMORY:
+            raise UsageError(
+                f"--worker-memory: {self.worker_memory} bytes; give a worker at least 64 MiB, at most 1 PiB"
+            )
+        if not _LEAST_TIMEOUT <= self.page_timeout <= _MOST_TIMEOUT:
+            raise UsageError(f"--page-timeout: {self.page_timeout:g} s; give a page 0.1 s to a day (86400)")
 
     def for_manifest(self) -> dict[str, Any]:
         """The options that decide what the dataset holds, as JSON values.

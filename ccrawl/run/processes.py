@@ -41,6 +41,10 @@ class WorkerDied(Exception):
 
 def worker_context() -> ForkServerContext:
     """The fork server's context. Heavy imports are done once, in the server, not in each worker."""
+    try:
+        os.getcwd()  # noqa: PTH109, which workers are started in
+    except FileNotFoundError as error:
+        raise OutputError("the current folder is gone: change to another and run the same again") from error
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["ccrawl.run.preload"])
     # A Ctrl-C while the server imports would make it print a traceback; it inherits what is blocked here.
@@ -120,8 +124,9 @@ def become_worker(worker_memory: int) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    limit_process(worker_memory)
+    # Before the limit: a thread that can't get its stack is waited for without end.
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    limit_process(worker_memory)
 
 
 def _end_with_parent(parent: int) -> None:
