@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
+import os
 import signal
 import sys
 from types import FrameType
@@ -48,10 +51,16 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code. Errors are one line on stderr."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stop)
+    if sys.stdout is None:  # closed by the shell; its number must not become some other file's
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123, for as long as the process lives
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a locale without Unicode must not end a command
+            stream.reconfigure(errors="backslashreplace")
     try:
         result = _app(arguments if arguments is not None else sys.argv[1:])(
             arguments, prog_name="ccrawl", standalone_mode=False
         )
+        sys.stdout.flush()  # here, where a full disk can still be told of
         return result if isinstance(result, int) else 0
     except CcrawlError as error:
         _complain(f"error: {error}")
@@ -62,6 +71,17 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has gone, as `| head` does
         sys.stdout = None
         return 1
+    except OSError as error:  # what no one nearer could name: a full disk behind stdout, no permission
+        where = error.filename or "the output"
+        _complain(f"error: {where}: {error.strerror or error}")
+        sys.stdout = None
+        return 1
+    except UnicodeEncodeError as error:
+        _complain(f"error: {error.object!r}: a name that is no UTF-8, which Parquet needs; rename it")
+        return 1
+    except MemoryError:
+        _complain("error: out of memory; free some, or use fewer --workers, and run the same command again")
+        return 1
     except Exception as error:
         show = getattr(error, "show", None)
         if show is None:
@@ -71,7 +91,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _complain(message: str) -> None:
-    print(f"ccrawl: {message}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # stderr may be full or gone; the exit code says it too
+        print(f"ccrawl: {message}", file=sys.stderr)
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:

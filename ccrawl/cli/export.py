@@ -14,7 +14,7 @@ import ccrawl
 from ccrawl.archives import BASE_URL, Source, crawl_sources, find_sources, location_sources
 from ccrawl.archives.locations import DEFAULT_GAP, DEFAULT_MAX_SPAN, DEFAULT_PART_SIZE
 from ccrawl.cli import progress, summary
-from ccrawl.cli.units import binary_size, parse_size
+from ccrawl.cli.units import binary_size, parse_size, path_named
 from ccrawl.errors import UsageError
 from ccrawl.html.markdown.options import RenderOptions
 from ccrawl.html.options import ExtractOptions
@@ -31,7 +31,10 @@ def command(
     ] = None,
     *,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="The dataset's folder.", show_default=False)
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="The dataset's folder.", show_default=False, parser=path_named
+        ),
     ],
     crawl: Annotated[
         str,
@@ -132,6 +135,7 @@ def command(
             help="List the dropped pages, each with its original.",
             rich_help_panel=_KEEP,
             show_default=False,
+            parser=path_named,
         ),
     ] = None,
     lang: Annotated[
@@ -190,6 +194,7 @@ def command(
             "-j",
             metavar="N",
             min=1,
+            max=1024,
             help="Worker processes.",
             rich_help_panel=_RUN,
             show_default="cores",
@@ -245,6 +250,10 @@ def command(
         page_timeout=page_timeout,
         worker_memory=parse_size(worker_memory),
     )
+    if "" in (sources or []) or dedup_index == "":
+        raise UsageError("a SOURCE or --dedup-index is empty (a variable that is not set?)")
+    if lang and not options.languages:
+        raise UsageError("--lang names no language; use ISO 639-3 codes, as in eng or eng,deu")
     given: Sequence[str | Source] = sources or []
     if [bool(sources), shards is not None, locations is not None].count(True) != 1:
         raise UsageError("say what to read: SOURCE..., or --crawl ID --shards 0-9, or --locations FILE")

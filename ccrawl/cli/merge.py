@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ccrawl.cli.units import count, size
+from ccrawl.cli.units import count, path_named, size
 from ccrawl.dataset.merge import merge
 
 
@@ -18,7 +18,15 @@ def command(
         list[Path], typer.Argument(metavar="DIR...", help="Two datasets or more.", show_default=False)
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="The new dataset's folder.", show_default=False)
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="The new dataset's folder.",
+            show_default=False,
+            parser=path_named,
+        ),
     ],
     link: Annotated[
         bool, typer.Option("--link", help="Make hard links instead of copies: no space, one file system.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from ccrawl.errors import UsageError
 
@@ -29,6 +30,16 @@ def parse_size(text: str) -> int:
     if match is None or factor is None:
         raise UsageError(f"{text!r} is no size; write a number with B, KB, MB, GB, KiB, MiB or GiB")
     return int(float(match[1]) * factor)
+
+
+def path_named(text: str) -> Path:
+    """`text` as a path; UsageError when it is empty, which would stand for the current folder.
+
+    `--out "$OUT"` with a variable that is not set must not write where the user happens to be.
+    """
+    if not text:
+        raise UsageError("a path is empty (a variable that is not set?); use . for the current folder")
+    return Path(text)
 
 
 def size(number: float) -> str:
