@@ -11,6 +11,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 import time
 import traceback
@@ -53,6 +54,11 @@ def worker_context() -> ForkServerContext:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         forkserver.ensure_running()
+    except OSError as error:  # the folder for its socket: missing, full, or a path longer than 100 bytes
+        folder = tempfile.gettempdir()
+        raise OutputError(
+            f"{folder}: no socket can be made here ({error}); set TMPDIR to another folder"
+        ) from error
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return context
