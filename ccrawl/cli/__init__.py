@@ -91,6 +91,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _complain(message: str) -> None:
+    if not message.isprintable():  # a name may hold line ends and what a terminal obeys
+        message = "".join(
+            character if character.isprintable() else character.encode("unicode_escape").decode()
+            for character in message
+        )
     with contextlib.suppress(OSError):  # stderr may be full or gone; the exit code says it too
         print(f"ccrawl: {message}", file=sys.stderr)
 

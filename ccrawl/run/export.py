@@ -88,8 +88,12 @@ def run_export(
     started = time.monotonic()
     options = replace(options, dedup_index=index is not None)
     listing = duplicates is not None
-    if not str(directory).isprintable() and printable(str(directory)) != str(directory):
-        raise UsageError(f"--out {str(directory)!r}: Parquet's readers take no such name; choose another")
+    try:
+        str(directory).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"--out {directory}: no UTF-8, which Parquet's readers need; choose another"
+        ) from error
     if duplicates is not None and duplicates.is_dir():
         raise UsageError(f"--duplicates {duplicates}: a folder; name a file")
     with (

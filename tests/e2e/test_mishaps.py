@@ -97,6 +97,13 @@ def test_a_shard_with_a_name_that_is_no_utf8_is_exported(tmp_path: Path, archive
     assert set(pq.read_table(file)["warc_filename"].to_pylist()) == {" odd.warc.gz"}
 
 
+def test_a_path_with_line_ends_works_and_its_errors_stay_one_line(tmp_path: Path, archive: Path) -> None:
+    out = tmp_path / "two\nlines \x1b[1m"
+    assert ccrawl("export", archive, "--out", out, "-q").returncode == 0
+    assert ccrawl("verify", out).returncode == 0
+    assert "other\\n\\x1b" in one_line(ccrawl("verify", tmp_path / "other\n\x1b"), 1)
+
+
 def test_more_workers_than_there_are_batches_cost_nothing(tmp_path: Path, archive: Path) -> None:
     done = ccrawl("export", archive, "--out", tmp_path / "out", "--workers", "900", "--json")
     assert done.returncode == 0, done.stderr
