@@ -123,7 +123,7 @@ def _plan(event: RunStarted) -> str:
     if event.source_bytes is not None:
         text += f", {size(event.source_bytes)}"
     if event.done_before:
-        text += f"; {count(event.done_before, 'shard')} finished by an earlier run, left as they are"
+        text += f"; {count(event.done_before, 'shard')} finished by an earlier run"
     return text
 
 

@@ -75,7 +75,8 @@ def _causes(causes: dict[str, int]) -> str:
     ordered = sorted(causes.items(), key=lambda item: (-item[1], item[0]))
     told = [f"{cause}{_TOGETHER}{number:,}" for cause, number in ordered[:6]]
     if len(ordered) > 6:
-        told.append(f"{len(ordered) - 6} more causes {sum(number for _, number in ordered[6:]):,}")
+        others = sum(number for _, number in ordered[6:])
+        told.append(f"{others:,} in {count(len(ordered) - 6, 'more cause', 'more causes')}")
     return f"{sum(causes.values()):,} ({', '.join(told)})"
 
 
