@@ -13,7 +13,6 @@ import dataclasses
 import hashlib
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from typing import Any
 from ccrawl.dataset.layout import shard_file
 from ccrawl.dataset.ledger import FAILURES, LOCK, MANIFEST, FailedShard, ShardEntry, file_sha256
 from ccrawl.dataset.manifest import Manifest, crawl_of, manifest_bytes, read_manifest
-from ccrawl.dataset.writer import TEMPORARY_SUFFIX, sync_directory, write_atomically
+from ccrawl.dataset.writer import aside, sync_directory, write_atomically
 from ccrawl.errors import OutputError, UsageError
 
 _PIECE = 1 << 20
@@ -223,7 +222,7 @@ def _bring(source: Path, target: Path, entry: ShardEntry, *, link: bool) -> None
         if path.stat().st_size == entry.file_bytes and file_sha256(path) == entry.sha256:
             return
         raise OutputError(f"{path}: is there already with other bytes; remove it, or choose another --out")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
+    temporary = aside(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if link:

@@ -190,12 +190,14 @@ def sync_directory(path: Path) -> None:
         os.close(descriptor)
 
 
-def remove_leftovers(directory: Path) -> int:
-    """Delete the temporary files of runs that were killed; returns how many there were.
+def leftovers(directory: Path) -> list[Path]:
+    """The temporary files of runs that were killed: what `aside` has named, and no hidden file of others."""
+    return [path for path in directory.rglob(f".*{TEMPORARY_SUFFIX}") if _ASIDE.fullmatch(path.name)]
 
-    Only what `aside` has named: the folder may hold hidden files of others.
-    """
-    leftovers = [path for path in directory.rglob(f".*{TEMPORARY_SUFFIX}") if _ASIDE.fullmatch(path.name)]
-    for path in leftovers:
+
+def remove_leftovers(directory: Path) -> int:
+    """Delete the temporary files of runs that were killed; returns how many there were."""
+    found = leftovers(directory)
+    for path in found:
         path.unlink(missing_ok=True)
-    return len(leftovers)
+    return len(found)

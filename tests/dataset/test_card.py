@@ -108,7 +108,7 @@ def test_the_hub_reads_the_front_matter_as_meant(dataset: Path) -> None:
 
 
 def test_globs_of_every_configuration_match_its_files_and_nothing_else(dataset: Path) -> None:
-    (dataset / "data/crawl=TEST-2025-10/.000009.parquet.1-a.tmp").write_bytes(b"")
+    (dataset / "data/crawl=TEST-2025-10/.000009.parquet.1-0123abcd.tmp").write_bytes(b"")
     files = set(dataset.rglob("*.parquet"))
     for config in head(card(dataset).path)["configs"]:
         (data,) = config["data_files"]

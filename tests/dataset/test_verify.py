@@ -363,7 +363,7 @@ def test_a_local_copy_stands_for_a_file_of_a_crawl() -> None:
 def test_repair_gives_the_bytes_of_an_undamaged_export(copy: Path, exported: Path) -> None:
     out = copy / "out"
     cut_one_byte(out / FILE)
-    (out / "data/crawl=local/.000001.parquet.1-a.tmp").write_bytes(b"")
+    (out / "data/crawl=local/.000001.parquet.1-0123abcd.tmp").write_bytes(b"")
     untouched = out / "data/crawl=local/000001.parquet"
     before = untouched.stat()
     report = verify(out, sources=[copy / "crawl"], repair=True)

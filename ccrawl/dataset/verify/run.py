@@ -16,7 +16,7 @@ from ccrawl.dataset.ledger import MANIFEST, ShardEntry
 from ccrawl.dataset.manifest import CRAWL_LIST, Manifest, crawl_of, ranges, read_manifest
 from ccrawl.dataset.verify.faults import Fault
 from ccrawl.dataset.verify.files import check_file
-from ccrawl.dataset.writer import TEMPORARY_SUFFIX
+from ccrawl.dataset.writer import leftovers
 from ccrawl.errors import UsageError
 from ccrawl.run.processes import Worker, WorkerDied, worker_context
 
@@ -182,7 +182,7 @@ def _check_folder(directory: Path, manifest: Manifest) -> list[Fault]:
         for path in (directory / "data").rglob("*.parquet")
         if not path.name.startswith(".")
     }
-    leftovers = (path.relative_to(directory).as_posix() for path in directory.rglob(f".*{TEMPORARY_SUFFIX}"))
+    left = (path.relative_to(directory).as_posix() for path in leftovers(directory))
     try:
         card = (directory / README).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -191,7 +191,7 @@ def _check_folder(directory: Path, manifest: Manifest) -> list[Fault]:
     return [
         *([Fault("card", README, "numbers of other files")] if stale else []),
         *(Fault("file-extra", file, "not in the manifest; remove it") for file in sorted(found - known)),
-        *(Fault("leftover", file, "of a run that was killed") for file in sorted(leftovers)),
+        *(Fault("leftover", file, "of a run that was killed") for file in sorted(left)),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 
@@ -246,8 +247,12 @@ def test_any_nesting_is_a_page(parts: list[str]) -> None:
     ids=["table", "text", "siblings", "depth", "navs", "inline", "lines"],
 )
 def test_large_pages_cost_little_beyond_their_parse(html: str) -> None:
-    tree = parse(html.encode())
-    started = time.process_time()
-    main_content(tree, "https://courier.example/")
+    def cost() -> float:
+        tree = parse(html.encode())
+        gc.collect()  # what other tests have left is not the page's
+        started = time.process_time()
+        main_content(tree, "https://courier.example/")
+        return time.process_time() - started
+
     # 50 ms a megabyte on a quiet machine; a busy one is allowed five times that, and a fifth of a second for all.
-    assert time.process_time() - started < 0.2 + 0.25 * len(html) / 1e6
+    assert min(cost() for _ in range(2)) < 0.2 + 0.25 * len(html) / 1e6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import time
 
@@ -199,11 +200,12 @@ def test_time_and_size_grow_with_the_page(name: str) -> None:
             f"<body><table>{unit}</table>" if unit.startswith("<tr") else f"<body>{unit}"
         ).root
         assert root is not None
+        gc.collect()  # what other tests have left is not the page's
         start = time.process_time()
         markdown = render(root, "http://t.example/p")
         return time.process_time() - start, len(markdown)
 
-    small, large = cost(1_000), cost(8_000)
+    small, large = min(cost(1_000) for _ in range(2)), min(cost(8_000) for _ in range(2))
     assert large[0] < 24 * small[0] + 0.05  # eight times the page; three times that for noise
     assert large[1] < 10 * small[1] + 100
     assert large[0] < 2.0
