@@ -220,11 +220,11 @@ def test_rows_too_many_or_too_few_are_found(dataset: Path) -> None:
 
 def test_what_lies_in_the_folder_beside_the_manifest_is_found(dataset: Path) -> None:
     shutil.copy(dataset / FILE, dataset / "data/crawl=local/000007.parquet")
-    (dataset / "data/crawl=local/.000003.parquet.99-ab.tmp").write_bytes(b"PAR1")
+    (dataset / "data/crawl=local/.000003.parquet.99-0123abcd.tmp").write_bytes(b"PAR1")
     report = verify(dataset)
     assert [(fault.code, fault.where) for fault in report.faults] == [
         ("file-extra", "data/crawl=local/000007.parquet"),
-        ("leftover", "data/crawl=local/.000003.parquet.99-ab.tmp"),
+        ("leftover", "data/crawl=local/.000003.parquet.99-0123abcd.tmp"),
     ]
 
 
