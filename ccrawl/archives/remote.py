@@ -19,9 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ccrawl import __version__
 from ccrawl.errors import SourceError
 
-USER_AGENT = "ccrawl (+https://pypi.org/project/ccrawl/)"
+USER_AGENT = f"ccrawl/{__version__}"
 BLOCK = 8 << 20
 _RETRIED = frozenset([408, 425, 429, 500, 502, 503, 504])
 _CONTENT_RANGE = re.compile(r"bytes\s+(?:(\d+)-(\d+)|\*)/(\d+|\*)")
