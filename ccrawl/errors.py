@@ -5,7 +5,6 @@
       SourceError            a source can't be read at all (missing, refused, not an archive)
         ArchiveError         an archive is damaged at an offset and reading can't go on
       PageError              one page can't be converted; the run goes on
-        PageTimeout          it took longer than the limit for a page
         PageTooLarge         its decoded payload is above the limit
       OutputError            the dataset can't be written, or what is there contradicts the command
 
@@ -40,12 +39,6 @@ class PageError(CcrawlError):
     """A page that can't be converted. `cause` is the counter it goes under."""
 
     cause = "error"
-
-
-class PageTimeout(PageError):
-    """A page that took longer than the limit."""
-
-    cause = "timeout"
 
 
 class PageTooLarge(PageError):

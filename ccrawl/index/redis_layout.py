@@ -43,7 +43,6 @@ MERGING, REVISITS, REMOVING = "ccrawl:merging", "ccrawl:revisits", "ccrawl:remov
 ORDER, COMMITS = "ccrawl:order", "ccrawl:commits"
 
 _SHA256 = 4
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 _DATE = re.compile(r"[1-9]\d{13}(?:\d{3})?")
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
 # What stands for a date that isn't known: Browsertrix pads what is missing to this.
@@ -76,11 +75,6 @@ def sees(run: str) -> str:
 def field_of(key: Key) -> str | None:
     """The field for a key; None for a digest that isn't SHA-256: the layout has no place for it."""
     return key[1:].hex() if key[0] == _SHA256 else None
-
-
-def is_field(field: str) -> bool:
-    """Whether a field is a SHA-256 digest. Indexes made from CDXJ of other tools hold SHA-1 in Base32 too."""
-    return _DIGEST.fullmatch(field) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,6 @@ Key = bytes
 
 # First byte of a key. Numbers are stored: never change one.
 ALGORITHMS = {"md5": 1, "sha1": 2, "sha224": 3, "sha256": 4, "sha384": 5, "sha512": 6}
-_NAMES = {number: name for name, number in ALGORITHMS.items()}
 _TAGS = {name: bytes([number]) for name, number in ALGORITHMS.items()}
 
 # Redundant copies below this many bytes are not worth a record of their own: what a revisit costs
@@ -46,11 +45,6 @@ class IndexFailure(CcrawlError):
 def key_of(digest: Digest) -> Key:
     """The key of a digest."""
     return _TAGS[digest.algorithm] + digest.value
-
-
-def algorithm_of(key: Key) -> str:
-    """The algorithm of a key."""
-    return _NAMES[key[0]]
 
 
 def is_empty_payload(key: Key) -> bool:

@@ -47,12 +47,11 @@ class DuplicateFilter:
     payload, or one of less than `min_bytes`, is no duplicate of another.
     """
 
-    def __init__(self, shard: str, *, min_bytes: int = 0, lookup: Lookup | None = None) -> None:
+    def __init__(self, *, min_bytes: int = 0, lookup: Lookup | None = None) -> None:
         self.dropped = 0
         self.dropped_by_index = 0  # of the dropped, those that the index knows
         self.dropped_bytes = 0  # of their records, as stored
         self.duplicates: list[Duplicate] = []
-        self._shard = shard
         self._min_bytes = max(1, min_bytes)
         self._lookup = lookup
         self._algorithms = _algorithms(lookup) if lookup else []

@@ -59,13 +59,11 @@ class IndexReport:
     redundant: int | None = None
 
 
-def filter_of(
-    shard: str, *, dedup_digest: bool, min_bytes: int, use: IndexUse | None
-) -> DuplicateFilter | None:
+def filter_of(*, dedup_digest: bool, min_bytes: int, use: IndexUse | None) -> DuplicateFilter | None:
     """The filter that a shard's options ask for; None when they ask for none."""
     if use is not None:
-        return DuplicateFilter(shard, min_bytes=min_bytes, lookup=use.lookup())
-    return DuplicateFilter(shard, min_bytes=min_bytes) if dedup_digest else None
+        return DuplicateFilter(min_bytes=min_bytes, lookup=use.lookup())
+    return DuplicateFilter(min_bytes=min_bytes) if dedup_digest else None
 
 
 def entries_file(directory: Path, number: int) -> Path:

@@ -76,7 +76,6 @@ def export_shard(task: ShardTask, board: Board) -> ShardReport:
         tally=tally,
     )
     duplicates = filter_of(
-        task.source.name,
         dedup_digest=options.dedup_digest,
         min_bytes=options.dedup_min_bytes,
         use=task.index,

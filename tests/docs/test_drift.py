@@ -213,7 +213,7 @@ def test_causes_of_failed_pages_are_those_of_the_errors_and_of_deaths() -> None:
     from ccrawl.archives import NotHtml, UnsupportedCoding
     from ccrawl.run import guard
 
-    kinds = (errors.PageError, errors.PageTimeout, errors.PageTooLarge, NotHtml, UnsupportedCoding)
+    kinds = (errors.PageError, errors.PageTooLarge, NotHtml, UnsupportedCoding)
     causes = {kind.cause for kind in kinds} | {guard.TIMEOUT, guard.MEMORY, guard.CRASH}
     assert set(first_column(text("causes.md"), "## `failed`: pages set aside")) == causes
 

@@ -16,26 +16,7 @@ from typing import Any
 
 import pytest
 from support import warcs
-
-Result = subprocess.CompletedProcess[str]
-
-
-def ccrawl(*arguments: object, timeout: float = 90) -> Result:
-    return subprocess.run(
-        [sys.executable, "-m", "ccrawl", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-
-
-def export(*arguments: object, code: int = 0) -> dict[str, Any]:
-    """Run an export with --json; returns its summary."""
-    done = ccrawl("export", "--json", *arguments)
-    assert done.returncode == code, done.stderr
-    summary: dict[str, Any] = json.loads(done.stdout)
-    return summary
+from support.commands import ccrawl, export
 
 
 def rows(out: Path) -> list[dict[str, Any]]:

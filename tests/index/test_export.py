@@ -12,34 +12,14 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 import redis
 from support import warcs
+from support.commands import ccrawl, export
 
 from ccrawl.index import Counts, DedupIndex, open_index
-
-Result = subprocess.CompletedProcess[str]
-
-
-def ccrawl(*arguments: object, timeout: float = 90) -> Result:
-    return subprocess.run(
-        [sys.executable, "-m", "ccrawl", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-
-
-def export(*arguments: object, code: int = 0) -> dict[str, Any]:
-    """Run an export with --json; returns its summary."""
-    done = ccrawl("export", "--json", *arguments)
-    assert done.returncode == code, done.stderr
-    summary: dict[str, Any] = json.loads(done.stdout)
-    return summary
 
 
 def shard(path: Path, *numbers: int, host: str = "site.test", date: str = "2025-03-04T05:06:07Z") -> Path:

@@ -12,7 +12,7 @@ from ccrawl.run.duplicates import DuplicateFilter
 def kept(tmp_path: Path, records: list[bytes]) -> tuple[list[str], int]:
     """The last parts of the URLs that stay, and how many captures were dropped."""
     source = warcs.write(tmp_path / "a.warc", records)
-    duplicates = DuplicateFilter("a.warc")
+    duplicates = DuplicateFilter()
     names = [page.capture.url.rpartition("/")[2] for page in duplicates.pages(read_captures(source))]
     return names, duplicates.dropped
 
@@ -85,7 +85,7 @@ def test_copies_would_have_made_a_row_when_their_first_copy_did(tmp_path: Path) 
     source = warcs.write(
         tmp_path / "a.warc", [record(str(i), body, None) for i, body in enumerate((ONE, TWO, ONE, TWO, ONE))]
     )
-    duplicates = DuplicateFilter("a.warc")
+    duplicates = DuplicateFilter()
     for page in duplicates.pages(read_captures(source)):
         if page.capture.body == ONE:
             duplicates.made_row(page.number)
