@@ -14,20 +14,21 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ccrawl.dataset.schema import Row, arrow_schema
+from ccrawl.dataset.schema import EXPORT, Layout
 from ccrawl.errors import OutputError
 
 # Readers that stream (dataset viewers among them) take a row group at a time and refuse those of
 # some 300 MB; small groups cost compression. A group is closed by whichever bound is met first.
 ROW_GROUP_BYTES = 32 << 20
 ROW_GROUP_ROWS = 20_000
-# What a row costs beside its Markdown and title: ids, URL, numbers.
+# What a row costs beside its texts: ids, numbers.
 ROW_OVERHEAD = 400
 
 TEMPORARY_SUFFIX = ".tmp"
@@ -76,10 +77,12 @@ class ShardWriter:
     Raises OutputError with the path when the disk refuses.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, layout: Layout = EXPORT) -> None:
         self._path = path
         self._temporary = aside(path)
-        self._pending: list[Row] = []
+        self._layout = layout
+        self._sized = attrgetter(*layout.sizes)
+        self._pending: list[Any] = []
         self._pending_bytes = 0
         self._rows = 0
         with self._reporting():
@@ -88,7 +91,7 @@ class ShardWriter:
             self._hashing = _HashingFile(self._file)
             self._parquet = pq.ParquetWriter(
                 self._hashing,
-                arrow_schema(),
+                layout.schema(),
                 compression="zstd",
                 compression_level=3,
                 use_content_defined_chunking=True,
@@ -96,8 +99,7 @@ class ShardWriter:
                 write_statistics=True,
                 data_page_version="1.0",
                 version="2.6",
-                # Long, all-different strings gain nothing from a dictionary and pay for it.
-                use_dictionary=["host", "crawl_date", "language", "extractor", "warc_filename"],
+                use_dictionary=list(layout.dictionaries),
             )
 
     def __enter__(self) -> ShardWriter:
@@ -110,9 +112,9 @@ class ShardWriter:
             self._file.close()
             self._temporary.unlink(missing_ok=True)
 
-    def write(self, row: Row) -> None:
-        """Add one row; rows must come in record order."""
-        size = ROW_OVERHEAD + row.markdown_length + len(row.title) + len(row.url)
+    def write(self, row: Any) -> None:
+        """Add one row of the layout; rows must come in record order."""
+        size = ROW_OVERHEAD + row.markdown_length + sum(map(len, self._sized(row)))
         if self._pending and self._pending_bytes + size > ROW_GROUP_BYTES:
             self._flush()
         self._pending.append(row)
@@ -136,7 +138,9 @@ class ShardWriter:
         if not self._pending:
             return
         with self._reporting():
-            self._parquet.write_table(table_of(self._pending), row_group_size=len(self._pending))
+            self._parquet.write_table(
+                table_of(self._pending, self._layout), row_group_size=len(self._pending)
+            )
         self._rows += len(self._pending)
         self._pending.clear()
         self._pending_bytes = 0
@@ -152,9 +156,9 @@ class ShardWriter:
             ) from error
 
 
-def table_of(rows: Sequence[Row]) -> pa.Table:
-    """The rows as an Arrow table of the dataset's schema."""
-    schema = arrow_schema()
+def table_of(rows: Sequence[Any], layout: Layout = EXPORT) -> pa.Table:
+    """The rows as an Arrow table of the layout."""
+    schema = layout.schema()
     columns = zip(*rows, strict=True) if rows else [()] * len(schema)
     arrays = [pa.array(values, type=field.type) for field, values in zip(schema, columns, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
