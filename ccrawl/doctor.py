@@ -8,7 +8,6 @@ import os
 import platform
 import re
 import shutil
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -16,22 +15,8 @@ from importlib import metadata
 from pathlib import Path
 
 from ccrawl import __version__
+from ccrawl.extras import EXTRAS, Requirement, install_command, requirements
 from ccrawl.run.options import ExportOptions
-
-# The extras of pyproject.toml and what each is for.
-EXTRAS = {
-    "remote": "http(s) and s3 sources",
-    "index": "the dedupe index in a folder",
-    "redis": "the dedupe index on a server",
-    "hub": "ccrawl publish",
-    "lz4": "archives compressed with LZ4",
-    "spark": "ccrawl dedup --runner spark",
-}
-
-# `name[extra]>=1.2; python_version < "3.14" and extra == "remote"`, as the package's metadata has it.
-_REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:\[[\w,-]+\])?(?:>=(?P<least>[\d.]+))?")
-_EXTRA = re.compile(r"extra == ['\"]([\w-]+)['\"]")
-_PYTHON_BELOW = re.compile(r"python_version < ['\"]3\.(\d+)['\"]")
 
 _URL = "http://harbour.test/lines"
 _PAGE = b"""<!DOCTYPE html><title>Line 12</title><nav><a href="/">Home</a></nav>
@@ -71,7 +56,7 @@ class Part:
     def remedy(self) -> str | None:
         """The command, or the words, that say how to get it; None when it is present."""
         if not all(package.usable for package in self.packages):
-            return f"pip install 'ccrawl[{self.name}]'"
+            return install_command(self.name)
         return self.also_needed
 
 
@@ -113,7 +98,7 @@ def examine() -> Diagnosis:
 
     Makes a small dataset in a temporary folder and removes it. What is wrong is in the result, not raised.
     """
-    needed, parts = _packages(metadata.requires("ccrawl") or [])
+    needed, parts = _packages(requirements())
     memory, memory_free = _memory()
     scratch = tempfile.gettempdir()
     return Diagnosis(
@@ -133,22 +118,16 @@ def examine() -> Diagnosis:
     )
 
 
-def _packages(requirements: list[str]) -> tuple[tuple[Package, ...], tuple[Part, ...]]:
-    """The packages needed, and the optional parts, of requirements as metadata states them."""
+def _packages(stated: list[Requirement]) -> tuple[tuple[Package, ...], tuple[Part, ...]]:
+    """The packages needed, and the optional parts."""
     needed: list[Package] = []
     optional: dict[str, list[Package]] = {name: [] for name in EXTRAS}
-    for requirement in requirements:
-        text, _, marker = requirement.partition(";")
-        found = _REQUIREMENT.match(text.strip())
-        below = _PYTHON_BELOW.search(marker)
-        if found is None or (below and sys.version_info >= (3, int(below[1]))):
-            continue
-        package = Package(found["name"], _installed(found["name"]), found["least"])
-        extra = _EXTRA.search(marker)
-        if extra is None:
+    for requirement in stated:
+        package = Package(requirement.name, _installed(requirement.name), requirement.least)
+        if requirement.extra is None:
             needed.append(package)
-        elif extra[1] in optional:
-            optional[extra[1]].append(package)
+        elif requirement.extra in optional:
+            optional[requirement.extra].append(package)
     parts = [
         Part(name, EXTRAS[name], tuple(packages), _java() if name == "spark" else None)
         for name, packages in optional.items()

@@ -17,6 +17,7 @@ from isal import igzip_lib, isal_zlib
 
 from ccrawl.archives.window import Window
 from ccrawl.errors import SourceError
+from ccrawl.extras import install_command
 
 if sys.version_info >= (3, 14):
     from compression import zstd as zstd
@@ -65,7 +66,7 @@ def _lz4_decoder() -> Decoder:
     try:
         from lz4.frame import LZ4FrameDecompressor  # type: ignore[import-untyped,unused-ignore]
     except ImportError as error:
-        raise SourceError("LZ4 archives need the package lz4: pip install lz4") from error
+        raise SourceError(f"LZ4 archives need the package lz4: {install_command('lz4')}") from error
     decoder: Decoder = LZ4FrameDecompressor()
     return decoder
 

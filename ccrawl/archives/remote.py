@@ -21,6 +21,7 @@ from typing import Any
 
 from ccrawl import __version__
 from ccrawl.errors import SourceError
+from ccrawl.extras import install_command
 
 USER_AGENT = f"ccrawl/{__version__}"
 BLOCK = 8 << 20
@@ -318,7 +319,7 @@ def filesystem_of(url: str) -> tuple[Any, str]:
     try:
         filesystem, path = fsspec.core.url_to_fs(url, **options)
     except (ImportError, ValueError) as error:
-        raise SourceError(f"{url}: {_cause(error)}; the extra ccrawl[remote] has what s3 needs") from error
+        raise SourceError(f"{url}: {_cause(error)}; for s3 and http: {install_command('remote')}") from error
     return filesystem, path
 
 

@@ -10,6 +10,7 @@ import typer
 
 from ccrawl.cli.units import binary_size, count, duration, size
 from ccrawl.doctor import Diagnosis, Package, examine
+from ccrawl.extras import pip_command
 
 RUNS_BARE = True
 
@@ -43,10 +44,15 @@ def _as_text(diagnosis: Diagnosis) -> str:
     unusable = [package for package in diagnosis.needed if not package.usable]
     packages = count(len(diagnosis.needed), "package")
     lines.append(("needed", packages if unusable else f"{packages}, all there"))
-    lines += [("", f"{_lack(package)}: pip install --upgrade ccrawl") for package in unusable]
+    lines += [("", _lack(package)) for package in unusable]
+    if unusable:
+        needed = (f"{package.name}>={package.least or 0}" for package in unusable)
+        lines.append(("", pip_command(needed)))
     for part in diagnosis.parts:
-        state = "there" if part.remedy is None else f"not there; {part.remedy}"
+        state = "there" if part.present else "not there; to get it:"
         lines.append(("optional", f"{part.name}, for {part.purpose}: {state}"))
+        if part.remedy is not None:
+            lines.append(("", part.remedy))
     lines.append(("cores", f"{diagnosis.cores}; a worker each, unless --workers says otherwise"))
     if diagnosis.memory is not None and diagnosis.memory_free is not None:
         lines.append(("memory", f"{size(diagnosis.memory_free)} free of {size(diagnosis.memory)}"))

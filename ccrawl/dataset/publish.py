@@ -22,6 +22,7 @@ from ccrawl.dataset.ledger import MANIFEST
 from ccrawl.dataset.manifest import Manifest, read_manifest
 from ccrawl.dataset.verify import verify
 from ccrawl.errors import CcrawlError, OutputError, UsageError
+from ccrawl.extras import install_command
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -166,7 +167,7 @@ def _api(endpoint: str | None) -> HfApi:
         from huggingface_hub import HfApi
         from huggingface_hub.utils.tqdm import disable_progress_bars
     except ImportError as error:
-        raise UsageError("publishing needs huggingface_hub: pip install huggingface_hub") from error
+        raise UsageError(f"publishing needs huggingface_hub: {install_command('hub')}") from error
     disable_progress_bars()  # the caller tells what goes on
     return HfApi(endpoint=endpoint, library_name="ccrawl")
 

@@ -37,6 +37,7 @@ from ccrawl.duplicates.rows import DIGEST_WORDS, Notice, PickedRows, SourceReade
 from ccrawl.duplicates.scratch import Scratch, top_bits
 from ccrawl.duplicates.sources import Source
 from ccrawl.errors import UsageError
+from ccrawl.extras import install_command
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
@@ -112,7 +113,7 @@ def _session(master: str | None) -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise UsageError('--runner spark needs PySpark: pip install "ccrawl[spark]"') from error
+        raise UsageError(f"--runner spark needs PySpark: {install_command('spark')}") from error
     if master is not None and master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers here need the same packages
     builder = SparkSession.builder.appName("ccrawl dedup").config("spark.ui.showConsoleProgress", "false")

@@ -6,9 +6,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from ccrawl.errors import UsageError
+from ccrawl.extras import install_command
 from ccrawl.index.types import DedupIndex
 
-_MISSING = "{what} needs a package that is not installed: pip install 'ccrawl[{extra}]'"
+_MISSING = "{what} needs a package that is not installed: {install}"
 
 
 def open_index(location: str, *, create: bool = True) -> DedupIndex:
@@ -22,7 +23,7 @@ def open_index(location: str, *, create: bool = True) -> DedupIndex:
         try:
             from ccrawl.index.redis_store import RedisIndex
         except ImportError as error:
-            raise UsageError(_MISSING.format(what=scheme, extra="redis")) from error
+            raise UsageError(_MISSING.format(what=scheme, install=install_command("redis"))) from error
         return RedisIndex(location)
     path = local_path(location)
     if not create and not path.exists():
@@ -30,7 +31,9 @@ def open_index(location: str, *, create: bool = True) -> DedupIndex:
     try:
         from ccrawl.index.embedded import EmbeddedIndex
     except ImportError as error:
-        raise UsageError(_MISSING.format(what="an index in a folder", extra="index")) from error
+        raise UsageError(
+            _MISSING.format(what="an index in a folder", install=install_command("index"))
+        ) from error
     return EmbeddedIndex(path, create=create)
 
 

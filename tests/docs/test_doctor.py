@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import sys
 import tempfile
+import tomllib
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from ccrawl import doctor
+from ccrawl import doctor, extras
 from ccrawl.cli import main
 from ccrawl.doctor import Package
 
@@ -45,7 +49,7 @@ def test_versions_are_compared_by_their_numbers(version: str | None, least: str 
 
 def test_requirements_are_sorted_into_needed_and_optional(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_installed", {"here": "2.1", "old": "1.0", "way": "1.0"}.get)
-    needed, parts = doctor._packages(
+    stated = extras.requirements(
         [
             "here>=2.0",
             "old>=1.1",
@@ -55,9 +59,20 @@ def test_requirements_are_sorted_into_needed_and_optional(monkeypatch: pytest.Mo
             'ccrawl[remote]; extra == "all"',
         ]
     )
+    needed, parts = doctor._packages(stated)
     assert [(package.name, package.usable) for package in needed] == [("here", True), ("old", False)]
     remedies = {part.name: part.remedy for part in parts if part.packages}
-    assert remedies == {"remote": None, "hub": "pip install 'ccrawl[hub]'"}
+    assert remedies["remote"] is None
+    assert "pip install 'huggingface_hub>=" in (remedies["hub"] or "")
+
+
+@pytest.mark.parametrize("extra", extras.EXTRAS)
+def test_the_command_for_an_optional_part_installs_its_packages_into_this_python(extra: str) -> None:
+    python, *rest = shlex.split(extras.install_command(extra))
+    assert Path(python) == Path(sys.executable)
+    with (Path(__file__).resolve().parents[2] / "pyproject.toml").open("rb") as file:
+        stated = tomllib.load(file)["project"]["optional-dependencies"][extra]
+    assert rest == ["-m", "pip", "install", *stated]
 
 
 def test_what_is_missing_makes_the_exit_code_1(
@@ -67,7 +82,8 @@ def test_what_is_missing_makes_the_exit_code_1(
     monkeypatch.setattr(doctor, "_trial", lambda folder: None)
     assert main(["doctor"]) == 1
     printed = capsys.readouterr().out
-    assert "numpy is missing: pip install" in printed
+    assert "numpy is missing\n" in printed
+    assert re.search(r"-m pip install .*'numpy>=", printed)
     assert printed.endswith("not ready\n")
 
 

@@ -19,7 +19,7 @@ import typer.main
 from xxhash import xxh3_64_intdigest
 
 import ccrawl
-from ccrawl import doctor, errors
+from ccrawl import errors, extras
 from ccrawl.archives.capture import TYPES
 from ccrawl.cli import COMMANDS, EXIT_CODES
 from ccrawl.dataset.card import CardOptions
@@ -303,8 +303,10 @@ def test_extractors_and_extras_are_those_that_there_are() -> None:
     guide = (DOCS / "how-to" / "extractor.md").read_text(encoding="utf-8")
     assert first_column(guide, "# Choose an extractor") == list(EXTRACTORS)
     with (ROOT / "pyproject.toml").open("rb") as file:
-        extras = tomllib.load(file)["project"]["optional-dependencies"]
-    assert set(extras) - {"all"} == set(doctor.EXTRAS)
+        stated = tomllib.load(file)["project"]["optional-dependencies"]
+    assert set(stated) - {"all"} == set(extras.EXTRAS)
     for path in (ROOT / "README.md", *DOCS.rglob("*.md")):
-        for named in re.findall(r"'ccrawl\[([\w,]+)\]'", path.read_text(encoding="utf-8")):
-            assert set(named.split(",")) <= set(extras), path.name
+        page = path.read_text(encoding="utf-8")
+        for named in re.findall(r"'\.\[([\w,]+)\]'", page):
+            assert set(named.split(",")) <= set(stated), path.name
+        assert "'ccrawl[" not in page, f"{path.name}: ccrawl is installed from a checkout, as in '.[index]'"
