@@ -31,7 +31,7 @@ class CaptureOptions:
     limit: stop after so many captures of one source, None for all
     conversions: yield the text of WET files (`conversion` records of text/plain) instead of pages
     truncated: also yield pages that the crawler cut
-    resolve_revisits: yield a revisit with the body of its original, when that stood before it in the source
+    resolve_revisits: yield a revisit with the body of its original, when the source holds that
     strict: raise ArchiveError at the first damage
     """
 

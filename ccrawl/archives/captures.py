@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -9,7 +11,7 @@ from pathlib import Path
 
 from ccrawl.archives.capture import SLACK, Capture, CaptureOptions, capture_of
 from ccrawl.archives.formats import Head
-from ccrawl.archives.framing import Damage
+from ccrawl.archives.framing import Damage, Record
 from ccrawl.archives.reader import read_records
 from ccrawl.archives.revisits import Originals
 from ccrawl.archives.sources import Source, find_sources
@@ -89,9 +91,21 @@ def _read_one(source: Source, options: CaptureOptions, tally: Tally) -> Iterator
         if options.strict:
             raise ArchiveError(f"{damage.source}: damage at byte {damage.offset}: {damage.cause}")
 
+    with contextlib.ExitStack() as stack:
+        originals = None
+        if options.resolve_revisits:
+            # Damage was told, or will be, by the reading that counts.
+            again = functools.partial(read_records, source, keep=keep, damaged=lambda _: None)
+            originals = stack.enter_context(contextlib.closing(Originals(source, options, again)))
+        records = read_records(source, keep=keep, damaged=damaged)
+        yield from _captures_of(records, originals, options, tally)
+
+
+def _captures_of(
+    records: Iterator[tuple[str, Record]], originals: Originals | None, options: CaptureOptions, tally: Tally
+) -> Iterator[Capture]:
     stop = None if options.limit is None else tally.captures + options.limit
-    originals = Originals(source, options) if options.resolve_revisits else None
-    for filename, record in read_records(source, keep=keep, damaged=damaged):
+    for filename, record in records:
         tally.types[record.head.type] += 1
         found = capture_of(record, options, filename)
         if originals is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from ccrawl.archives.remote import is_remote, open_url
-from ccrawl.archives.wacz import MAX_MANIFEST, open_member, open_zip
+from ccrawl.archives.wacz import MAX_MANIFEST, Inflated, open_member, open_zip
 from ccrawl.archives.window import Window
 from ccrawl.errors import SourceError
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from ccrawl.archives.sources import Source
 
 _COPY = 1 << 20
+# A WACZ that is deflated inside a ZIP is unpacked to a temporary file of at most so many bytes, or of so
+# many times its packed size: it holds compressed records, which hardly shrink.
+_MOST_UNPACKED, _MOST_RATIO = 1 << 30, 8
 
 
 @contextmanager
@@ -42,11 +46,8 @@ def open_container(source: Source) -> Iterator[tuple[zipfile.ZipFile, IO[bytes]]
     """A WACZ as a ZIP file, and the file that it lies in."""
     with ExitStack() as stack:
         file, _, _ = _opened(stack, source, source.members)
-        if not file.seekable():
-            raise SourceError(
-                f"{source.name}: a ZIP inside a compressed member can't be read; store it instead"
-            )
-        yield open_zip(_buffered(file), source.name), file
+        file = _seekable(stack, file, source.name)
+        yield open_zip(file, source.name), file
 
 
 def _opened(stack: ExitStack, source: Source, members: tuple[str, ...]) -> tuple[IO[bytes], int | None, bool]:
@@ -54,18 +55,37 @@ def _opened(stack: ExitStack, source: Source, members: tuple[str, ...]) -> tuple
         return _outermost(stack, source)
     outer, _, cheap = _opened(stack, source, members[:-1])
     where = "/".join([source.path, *members[:-1]])
-    if not outer.seekable():
-        raise SourceError(f"{where}: a ZIP inside a compressed member can't be read; store it instead")
-    outer = _buffered(outer)
+    outer = _seekable(stack, outer, where)
     archive = stack.enter_context(open_zip(outer, where))
     file, size, stored = open_member(archive, outer, members[-1], where)
     return file, size, cheap and stored
 
 
-def _buffered(file: IO[bytes]) -> IO[bytes]:
-    if isinstance(file, io.RawIOBase) and file.seekable():
-        return io.BufferedReader(file, 1 << 16)
+def _seekable(stack: ExitStack, file: IO[bytes], where: str) -> IO[bytes]:
+    """`file` for reading at any place: a WACZ that is deflated inside another is unpacked beside it first."""
+    if not file.seekable():
+        return _unpacked(stack, file, where)
+    if isinstance(file, io.RawIOBase):
+        return stack.enter_context(io.BufferedReader(file, 1 << 16))
     return file
+
+
+def _unpacked(stack: ExitStack, file: IO[bytes], where: str) -> IO[bytes]:
+    copy = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
+    most = _MOST_UNPACKED
+    if isinstance(file, Inflated):
+        most = max(most, _MOST_RATIO * file.packed_size)
+    try:
+        while block := file.read(_COPY):
+            if copy.tell() + len(block) > most:
+                raise SourceError(f"{where}: unpacks to more than {most} bytes; store it in its ZIP instead")
+            copy.write(block)
+    except OSError as error:
+        raise SourceError(
+            f"{where}: no room to unpack it in {tempfile.gettempdir()} ({error.strerror or error}); "
+            "set TMPDIR to a larger disk, or store it in its ZIP"
+        ) from error
+    return cast(IO[bytes], copy)
 
 
 def _outermost(stack: ExitStack, source: Source) -> tuple[IO[bytes], int | None, bool]:

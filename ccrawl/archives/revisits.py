@@ -1,14 +1,19 @@
 """Revisits: records that say "the same as that one", given back the body of the original.
 
 Only the places of originals are kept, one a capture of the source; a body is read again when a revisit asks
-for it. An original stands before its revisit, as crawlers write them. Source: WARC 1.1, section 6.7.
+for it. Crawlers write an original before its revisit, in a member of its own. Where a revisit meets neither,
+the whole source is looked through once for what may be meant, and originals that share a member with other
+records are kept in a temporary file. Source: WARC 1.1, section 6.7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+import pickle
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
 from ccrawl.archives.capture import SLACK, Capture, CaptureOptions, capture_of
 from ccrawl.archives.digests import parse_digest
@@ -18,18 +23,41 @@ from ccrawl.archives.locations import records_in
 from ccrawl.archives.opening import open_file
 from ccrawl.archives.sources import Location, Source
 from ccrawl.archives.wacz import Section
+from ccrawl.errors import SourceError
+
+
+class _Place(NamedTuple):
+    """Where an original can be read again: in the source, or its copy in the temporary file."""
+
+    offset: int
+    length: int
+    copied: bool = False
+
 
 # What may name an original: its record id, its URL and date, its payload digest.
 Key = tuple[str, ...] | tuple[str, bytes]
 
 
 class Originals:
-    """The captures of one source that revisits may refer to."""
+    """The captures of one source that revisits may refer to. `read` gives the source's records anew."""
 
-    def __init__(self, source: Source, options: CaptureOptions) -> None:
+    def __init__(
+        self,
+        source: Source,
+        options: CaptureOptions,
+        read: Callable[[], Iterable[tuple[str, Record]]],
+    ) -> None:
         self._source = source
         self._options = options
-        self._places: dict[Key, tuple[int, int]] = {}
+        self._read_source = read
+        self._places: dict[Key, _Place] = {}
+        self._kept: IO[bytes] | None = None  # copies of originals that have no place of their own
+        self._searched = False
+
+    def close(self) -> None:
+        """Remove the temporary file, if there is one."""
+        if self._kept is not None:
+            self._kept.close()
 
     def resolved(self, record: Record, found: Capture | str, filename: str) -> Capture | str:
         """`found` itself, remembered when it is a capture; for a revisit the capture it stands for."""
@@ -37,21 +65,69 @@ class Originals:
             return found
         if isinstance(found, Capture):
             if found.offset is not None and found.record_length is not None:
-                for key in _names_of(record, found):
-                    self._places.setdefault(key, (found.offset, found.record_length))
+                self._remember(record, found, _Place(found.offset, found.record_length))
             return found
         if found != "revisit":
             return found
-        for key in _names_in(record):
-            if (place := self._places.get(key)) and (original := self._read(*place)):
-                return _as_revisit(original, record)
-        return found
+        original = self._original(record)
+        if original is None and not self._searched and not self._source.locations:
+            self._searched = True
+            self._search()
+            original = self._original(record)
+        return _as_revisit(original, record) if original else found
 
-    def _read(self, offset: int, length: int) -> Capture | None:
+    def _remember(self, record: Record, capture: Capture, place: _Place) -> None:
+        for key in _names_of(record, capture):
+            self._places.setdefault(key, place)
+
+    def _original(self, record: Record) -> Capture | None:
+        for key in _names_in(record):
+            if (place := self._places.get(key)) and (original := self._read(place)):
+                return original
+        return None
+
+    def _search(self) -> None:
+        """Find all captures of the source that any of its revisits may mean."""
+        wanted = {
+            key
+            for filename, record in self._read_source()
+            if filename == self._source.name and record.head.type == "revisit"
+            for key in _names_in(record)
+        }
+        for filename, record in self._read_source():
+            if filename != self._source.name:
+                continue
+            found = capture_of(record, self._options, filename)
+            if not isinstance(found, Capture) or wanted.isdisjoint(_names_of(record, found)):
+                continue
+            if found.offset is not None and found.record_length is not None:
+                place = _Place(found.offset, found.record_length)
+            else:
+                place = self._copied(found)
+            self._remember(record, found, place)
+
+    def _copied(self, capture: Capture) -> _Place:
+        try:
+            self._kept = self._kept or tempfile.TemporaryFile()  # noqa: SIM115 (close() does)
+            start = self._kept.seek(0, io.SEEK_END)
+            pickle.dump(capture, self._kept)
+            return _Place(start, self._kept.tell() - start, copied=True)
+        except OSError as error:
+            raise SourceError(
+                f"{self._source.path}: no room for originals of its revisits in {tempfile.gettempdir()} "
+                f"({error.strerror or error}); set TMPDIR to a larger disk"
+            ) from error
+
+    def _read(self, place: _Place) -> Capture | None:
+        if place.copied:
+            assert self._kept is not None
+            self._kept.seek(place.offset)
+            copy: Capture = pickle.load(self._kept)  # noqa: S301 (written by this process)
+            return copy
         hold = self._options.max_page_bytes + SLACK
-        location = Location(self._source.name, offset, length)
+        location = Location(self._source.name, place.offset, place.length)
         with open_file(self._source) as file:
-            piece = cast(IO[bytes], Section(file, offset, length))
+            piece = cast(IO[bytes], Section(file, place.offset, place.length))
             for record in records_in(piece, location, keep=lambda _: hold, damaged=lambda _: None):
                 capture = capture_of(record, self._options, self._source.name)
                 return capture if isinstance(capture, Capture) else None

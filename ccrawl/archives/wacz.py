@@ -1,7 +1,8 @@
 """WACZ: archives inside a ZIP file, read in place.
 
-Members are read where they lie: stored ones as a section of the file, deflated ones through zipfile's stream.
-Nothing is unpacked. Sources: WACZ 1.1.1 and Multi-WACZ (Webrecorder specifications), PKWARE's APPNOTE.
+Members are read where they lie: stored ones as a section of the file, deflated ones as a stream. Nothing is
+unpacked but a WACZ that lies deflated inside another (see `opening`). Sources: WACZ 1.1.1 and Multi-WACZ
+(Webrecorder specifications), PKWARE's APPNOTE.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ class Inflated(io.RawIOBase):
 
     def __init__(self, section: Section) -> None:
         super().__init__()
+        self.packed_size = section.size
         self._section = section
         self._inflater: Any = isal_zlib.decompressobj(-15)
         self._input = b""

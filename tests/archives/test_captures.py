@@ -413,9 +413,27 @@ def test_revisits_are_passed_over_or_resolved(tmp_path: Path) -> None:
         assert (again.url, again.record_type) == ("http://w.example/again", "revisit")
         assert again.date is not None and again.date.day == 1
         assert tally.skipped["revisit"] == 1
-    # In a file of one member there is no place to read an original from again.
-    captures, tally = read(tmp_path, member(b"".join(parts)), resolve_revisits=True)
-    assert len(captures) == 2 and tally.skipped["revisit"] == 4
+    # Wherever the originals stand, and where they have no place of their own to be read from again.
+    late = [by_digest, by_url, original, by_id, unknown, other]
+    for order, numbers in ((parts, [1, 2, 3, 4, 5]), (late, [3, 4, 1, 5, 2])):
+        for name, data in (
+            ("t.warc", b"".join(order)),
+            ("t.warc.gz", b"".join(map(member, order))),
+            ("one.warc.gz", member(b"".join(order))),
+        ):
+            captures, tally = read(tmp_path, data, name, resolve_revisits=True)
+            assert [c.record_id for c in captures] == [f"<urn:test:{n}>" for n in numbers], name
+            bodies = {1: body, 3: body}
+            assert [c.payload() for c in captures] == [bodies.get(n, page("other").encode()) for n in numbers]
+            assert tally.skipped["revisit"] == 1 and tally.records == len(order)
+
+
+def test_damage_is_counted_once_when_revisits_are_looked_up(tmp_path: Path) -> None:
+    digest = f"WARC-Payload-Digest: {digest_of(b'far away')}"
+    revisit = record(b"", 1, kind="revisit", fields=(digest,))
+    data = revisit + b"garbage\r\n" * 9 + record(response(page("x")), 2)
+    captures, tally = read(tmp_path, data, resolve_revisits=True)
+    assert len(captures) == 1 and len(tally.damage) == 1 and tally.skipped["revisit"] == 1
 
 
 def test_what_is_no_archive_is_an_error_that_says_so(tmp_path: Path) -> None:

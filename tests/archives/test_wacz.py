@@ -124,6 +124,19 @@ def test_nested_files_are_read_through(tmp_path: Path) -> None:
     assert urls(path) == ["http://w.example/1", "http://w.example/2"]
 
 
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+def test_a_wacz_packed_inside_another_is_unpacked_within_a_bound(
+    tmp_path: Path, compression: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = zip_of({"archive/a.warc.gz": warc(1), "b.wacz": zip_of({"c.warc": warc(2)})}, compression)
+    path = write(tmp_path / "multi.wacz", zip_of({"in.wacz": inner}, compression))
+    assert sorted(urls(path)) == ["http://w.example/1", "http://w.example/2"]
+    monkeypatch.setattr("ccrawl.archives.opening._MOST_UNPACKED", 100)
+    monkeypatch.setattr("ccrawl.archives.opening._MOST_RATIO", 0)
+    with pytest.raises(SourceError, match="unpacks to more than 100 bytes"):
+        urls(path)
+
+
 def test_nesting_has_an_end(tmp_path: Path) -> None:
     data = zip_of({"archive/a.warc.gz": warc(1)})
     for _ in range(6):
