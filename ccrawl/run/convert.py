@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Generic, NamedTuple, TypeVar
 
 from ccrawl.archives import Capture
 from ccrawl.dataset.schema import Row
@@ -29,33 +30,41 @@ class Page(NamedTuple):
     capture: Capture
 
 
-class Outcome(NamedTuple):
+Made = TypeVar("Made")
+
+
+class Outcome(NamedTuple, Generic[Made]):
     """What became of a page: a row, or else the cause. `failed` tells a fault from a page without text."""
 
     number: int
-    row: Row | None
+    row: Made | None
     cause: str = ""
     detail: str = ""
     failed: bool = False
 
 
-def convert(page: Page, options: ExportOptions) -> Outcome:
+def convert(page: Page, options: ExportOptions) -> Outcome[Row]:
     """Decode, extract, fingerprint and describe one page.
 
     A page without text, or in a language that was not asked for, is an outcome; a page that can't be
     converted is a failed outcome with its cause. Only what ends a process escapes (and BaseExceptions).
     """
+    return attempt(page.number, lambda: _convert(page, options))
+
+
+def attempt(number: int, work: Callable[[], Outcome[Made]]) -> Outcome[Made]:
+    """The outcome of `work` on page `number`, a failed one for what it raises."""
     try:
-        return _convert(page, options)
+        return work()
     except PageError as error:
-        return Outcome(page.number, None, error.cause, str(error), failed=True)
+        return Outcome(number, None, error.cause, str(error), failed=True)
     except MemoryError:
-        return Outcome(page.number, None, "memory", "the page needs more than --worker-memory", failed=True)
+        return Outcome(number, None, "memory", "the page needs more than --worker-memory", failed=True)
     except Exception as error:  # a bug of ours or a library's on this page: set aside, the run goes on
-        return Outcome(page.number, None, "error", f"{type(error).__name__}: {error}"[:500], failed=True)
+        return Outcome(number, None, "error", f"{type(error).__name__}: {error}"[:500], failed=True)
 
 
-def _convert(page: Page, options: ExportOptions) -> Outcome:
+def _convert(page: Page, options: ExportOptions) -> Outcome[Row]:
     capture = page.capture
     payload = capture.payload(options.max_page_bytes)
     extracted = extract(

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext
+from typing import Generic
 
 from ccrawl.run.board import NO_PAGE, Board
-from ccrawl.run.convert import Outcome, Page
-from ccrawl.run.guard import cause_of_death, convert_guarded, set_aside
+from ccrawl.run.convert import Outcome
+from ccrawl.run.guard import Convert, Made, Work, cause_of_death, convert_guarded, set_aside
 from ccrawl.run.options import MIB, ExportOptions
 from ccrawl.run.processes import Worker, become_worker
 
@@ -27,21 +28,21 @@ _BATCH_BYTES = 4 * MIB
 # Batches that may be read ahead of the slowest converter, for each converter: bounds the memory.
 _AHEAD = 6
 
-Batch = list[Page]
 
+class Converter(Generic[Work, Made]):
+    """A converter process and the batch it has. `convert` is a function that a worker can import."""
 
-class _Converter:
-    """A converter process and the batch it has."""
-
-    def __init__(self, context: ForkServerContext, options: ExportOptions) -> None:
-        self.batch: Batch = []
+    def __init__(
+        self, context: ForkServerContext, convert: Convert[Work, Made], options: ExportOptions
+    ) -> None:
+        self.batch: list[Work] = []
         self.sequence = -1
         self._board = Board(context)
         self.connection, theirs = context.Pipe()
-        self._worker = Worker(context, _convert_batches, theirs, self._board, options)
+        self._worker = Worker(context, _convert_batches, theirs, self._board, convert, options)
         theirs.close()  # so that the process's death is an end of file here
 
-    def give(self, sequence: int, batch: Batch) -> None:
+    def give(self, sequence: int, batch: list[Work]) -> None:
         """Send a batch. A converter that is dead by now shows in `take`."""
         self.sequence, self.batch = sequence, batch
         try:
@@ -49,7 +50,7 @@ class _Converter:
         except OSError:
             pass
 
-    def take(self) -> tuple[list[Outcome], float] | None:
+    def take(self) -> tuple[list[Outcome[Made]], float] | None:
         """Outcomes of the batch and the CPU seconds spent, or None when the process has died."""
         try:
             outcomes, cpu = self.connection.recv()
@@ -69,16 +70,18 @@ class _Converter:
         self._worker.stop()
 
 
-def _convert_batches(connection: Connection, board: Board, options: ExportOptions) -> None:
+def _convert_batches(
+    connection: Connection, board: Board, convert: Convert[Work, Made], options: ExportOptions
+) -> None:
     """A converter's life: batches in, outcomes out, until the other end closes."""
     become_worker(options.worker_memory)
     spent = time.process_time()
     while True:
         try:
-            batch: Batch = connection.recv()
+            batch: list[Work] = connection.recv()
         except (EOFError, OSError):
             return
-        outcomes = [convert_guarded(page, options, board) for page in batch]
+        outcomes = [convert_guarded(convert, page, options, board) for page in batch]
         now = time.process_time()
         try:
             connection.send((outcomes, now - spent))
@@ -87,33 +90,67 @@ def _convert_batches(connection: Connection, board: Board, options: ExportOption
         spent = now
 
 
-class FanOut:
-    """Converts pages in `workers` processes. `cpu_seconds` is what they have spent so far."""
+class Suspects:
+    """Pages that have ended a process once; the next death is final."""
+
+    def __init__(self, options: ExportOptions, suspects: Iterable[int] = ()) -> None:
+        self._options = options
+        self._numbers = set(suspects)
+
+    def after_death(
+        self, dead: Converter[Work, Made], batch: list[Work]
+    ) -> tuple[list[Outcome[Made]], list[list[Work]]]:
+        """What a converter's death settles, and the batches that are to be done again."""
+        index, cause = dead.autopsy()
+        if index == NO_PAGE:  # killed between pages: nobody's fault
+            return [], [batch]
+        culprit = [page for page in batch if page.number == index]
+        others = [page for page in batch if page.number != index]
+        if index in self._numbers:
+            return [set_aside(index, cause, self._options)], [others] if others else []
+        self._numbers.add(index)
+        return [], [part for part in (culprit, others) if part]
+
+
+class FanOut(Generic[Work, Made]):
+    """Converts pages in `workers` processes. `cpu_seconds` is what they have spent so far.
+
+    size: bytes of a page, by which batches are cut
+    """
 
     def __init__(
-        self, context: ForkServerContext, workers: int, options: ExportOptions, suspects: Iterable[int]
+        self,
+        context: ForkServerContext,
+        workers: int,
+        convert: Convert[Work, Made],
+        options: ExportOptions,
+        *,
+        size: Callable[[Work], int],
+        suspects: Iterable[int] = (),
     ) -> None:
         self.cpu_seconds = 0.0
         self._context = context
         self._workers = workers
+        self._convert = convert
         self._options = options
-        # Pages that have ended a process once; the next death is final.
-        self._suspects = set(suspects)
+        self._size = size
+        self._suspects = Suspects(options, suspects)
 
-    def outcomes(self, pages: Iterator[Page]) -> Iterator[Outcome]:
+    def outcomes(self, pages: Iterator[Work]) -> Iterator[Outcome[Made]]:
         """The outcome of each page, in the order of the pages."""
-        idle: list[_Converter] = []  # started when there is a batch for them: a small shard needs few
-        busy: dict[Connection, _Converter] = {}
-        ready: deque[tuple[int, Batch]] = deque()
-        parts: dict[int, list[Outcome]] = {}  # outcomes by batch sequence, complete or not
+        # Started when there is a batch for them: a small shard needs few.
+        idle: list[Converter[Work, Made]] = []
+        busy: dict[Connection, Converter[Work, Made]] = {}
+        ready: deque[tuple[int, list[Work]]] = deque()
+        parts: dict[int, list[Outcome[Made]]] = {}  # outcomes by batch sequence, complete or not
         sizes: dict[int, int] = {}
-        batches = enumerate(_batches(pages))
+        batches = enumerate(_batches(pages, self._size))
         next_out = 0
         exhausted = False
         try:
             while True:
                 while ready and (idle or len(busy) < self._workers):
-                    converter = idle.pop() if idle else _Converter(self._context, self._options)
+                    converter = idle.pop() if idle else Converter(self._context, self._convert, self._options)
                     sequence, batch = ready.popleft()
                     converter.give(sequence, batch)
                     busy[converter.connection] = converter
@@ -148,32 +185,20 @@ class FanOut:
                         self.cpu_seconds += taken[1]
                         idle.append(converter)
                     else:
-                        outcomes, again = self._after_death(converter, batch)
+                        outcomes, again = self._suspects.after_death(converter, batch)
                         parts.setdefault(sequence, []).extend(outcomes)
                         ready.extendleft((sequence, part) for part in reversed(again))
         finally:
             for converter in (*idle, *busy.values()):
                 converter.stop()
 
-    def _after_death(self, dead: _Converter, batch: Batch) -> tuple[list[Outcome], list[Batch]]:
-        """What a converter's death settles, and the batches that are to be done again."""
-        index, cause = dead.autopsy()
-        if index == NO_PAGE:  # killed between pages: nobody's fault
-            return [], [batch]
-        culprit = [page for page in batch if page.number == index]
-        others = [page for page in batch if page.number != index]
-        if index in self._suspects:
-            return [set_aside(index, cause, self._options)], [others] if others else []
-        self._suspects.add(index)
-        return [], [part for part in (culprit, others) if part]
 
-
-def _batches(pages: Iterable[Page]) -> Iterator[Batch]:
-    batch: Batch = []
+def _batches(pages: Iterable[Work], size_of: Callable[[Work], int]) -> Iterator[list[Work]]:
+    batch: list[Work] = []
     size = 0
     for page in pages:
         batch.append(page)
-        size += len(page.capture.body)
+        size += size_of(page)
         if len(batch) >= _BATCH_PAGES or size >= _BATCH_BYTES:
             yield batch
             batch, size = [], 0

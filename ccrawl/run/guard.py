@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 import resource
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
+from typing import Any, Protocol, TypeVar
 
 from ccrawl.run.board import NO_PAGE, Board
-from ccrawl.run.convert import Outcome, Page, convert
+from ccrawl.run.convert import Outcome
 from ccrawl.run.options import ExportOptions
 
 # CPU seconds that C code may go on after the alarm before the process is ended (less for short limits).
@@ -23,6 +25,18 @@ _GRACE = 5.0
 TIMEOUT = "timeout"
 MEMORY = "memory"
 CRASH = "crash"
+
+
+class Numbered(Protocol):
+    """A page on its way through conversion, whatever else it holds."""
+
+    @property
+    def number(self) -> int: ...
+
+
+Made = TypeVar("Made")
+Work = TypeVar("Work", bound=Numbered)
+Convert = Callable[[Work, ExportOptions], Outcome[Made]]
 
 
 class _Alarm(BaseException):
@@ -59,8 +73,10 @@ def _private_memory() -> int:
     return int(found[1]) * 1024 if found else 0
 
 
-def convert_guarded(page: Page, options: ExportOptions, board: Board) -> Outcome:
-    """`convert` under the page's time limit, with its index on the board while it lasts."""
+def convert_guarded(
+    convert: Convert[Work, Made], page: Work, options: ExportOptions, board: Board
+) -> Outcome[Made]:
+    """`convert(page, options)` under the page's time limit, with its index on the board while it lasts."""
     board.current_page = page.number
     try:
         signal.setitimer(signal.ITIMER_PROF, options.page_timeout + min(options.page_timeout, _GRACE))
@@ -74,7 +90,7 @@ def convert_guarded(page: Page, options: ExportOptions, board: Board) -> Outcome
     return outcome
 
 
-def set_aside(index: int, cause: str, options: ExportOptions) -> Outcome:
+def set_aside(index: int, cause: str, options: ExportOptions) -> Outcome[Any]:
     """The outcome of a page that ended its process, or would have."""
     detail = {
         TIMEOUT: f"not converted within {options.page_timeout:g} s; --page-timeout gives it longer",

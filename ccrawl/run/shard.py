@@ -12,10 +12,11 @@ from pathlib import Path
 from ccrawl import __version__
 from ccrawl.archives import Capture, Source, Tally, read_captures
 from ccrawl.dataset.ledger import Counts, Failure
+from ccrawl.dataset.schema import Row
 from ccrawl.dataset.writer import ShardWriter, WrittenFile
 from ccrawl.html.extractors import get_extractor
 from ccrawl.run.board import Board
-from ccrawl.run.convert import EMPTY, OTHER_LANGUAGE, Outcome, Page
+from ccrawl.run.convert import EMPTY, OTHER_LANGUAGE, Outcome, Page, convert
 from ccrawl.run.duplicates import DuplicateFilter
 from ccrawl.run.fanout import FanOut
 from ccrawl.run.guard import convert_guarded, set_aside
@@ -85,10 +86,17 @@ def export_shard(task: ShardTask, board: Board) -> ShardReport:
     pages = account.pages(pages)
     fan_out = None
     if task.converters:
-        fan_out = FanOut(worker_context(), task.converters, options, task.suspects)
+        fan_out = FanOut(
+            worker_context(),
+            task.converters,
+            convert,
+            options,
+            size=lambda page: len(page.capture.body),
+            suspects=task.suspects,
+        )
         outcomes = fan_out.outcomes(pages)
     else:
-        outcomes = (convert_guarded(page, options, board) for page in pages)
+        outcomes = (convert_guarded(convert, page, options, board) for page in pages)
     with ShardWriter(task.path) as writer:
         for outcome in outcomes:
             account.take(outcome)
@@ -162,7 +170,7 @@ class _Account:
             else:
                 self.take(set_aside(page.number, cause, self._task.options))
 
-    def take(self, outcome: Outcome) -> None:
+    def take(self, outcome: Outcome[Row]) -> None:
         """Count an outcome."""
         offset, record_id, url = self._underway.pop(outcome.number)
         row = outcome.row
