@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from ccrawl.archives.remote import is_remote, open_url
-from ccrawl.archives.wacz import MAX_MANIFEST, Inflated, open_member, open_zip
+from ccrawl.archives.wacz import MAX_MANIFEST, Forgiving, Inflated, Rewinding, open_member, open_zip
 from ccrawl.archives.window import Window
 from ccrawl.errors import SourceError
 
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from ccrawl.archives.sources import Source
 
 _COPY = 1 << 20
-# A WACZ that is deflated inside a ZIP is unpacked to a temporary file of at most so many bytes, or of so
-# many times its packed size: it holds compressed records, which hardly shrink.
-_MOST_UNPACKED, _MOST_RATIO = 1 << 30, 8
 
 
 @contextmanager
@@ -39,6 +35,11 @@ def open_file(source: Source) -> Iterator[IO[bytes]]:
     """A source as a file that can be sought in. Raises SourceError when it can't be opened."""
     with ExitStack() as stack:
         yield _opened(stack, source, source.members)[0]
+
+
+def is_pipe(source: Source) -> bool:
+    """Whether the bytes of a source come only once."""
+    return not is_remote(source.path) and not Path(source.path).is_file()
 
 
 @contextmanager
@@ -62,30 +63,15 @@ def _opened(stack: ExitStack, source: Source, members: tuple[str, ...]) -> tuple
 
 
 def _seekable(stack: ExitStack, file: IO[bytes], where: str) -> IO[bytes]:
-    """`file` for reading at any place: a WACZ that is deflated inside another is unpacked beside it first."""
+    """`file` for reading at any place, as the directory at the end of a ZIP asks for."""
+    raw: object = file
+    if isinstance(raw, Inflated | Forgiving):
+        raw = Rewinding(raw, where)
+    if isinstance(raw, io.RawIOBase) and raw.seekable():
+        return stack.enter_context(io.BufferedReader(raw, 1 << 16))
     if not file.seekable():
-        return _unpacked(stack, file, where)
-    if isinstance(file, io.RawIOBase):
-        return stack.enter_context(io.BufferedReader(file, 1 << 16))
+        raise SourceError(f"{where}: a ZIP can't be read from a pipe; name a file")
     return file
-
-
-def _unpacked(stack: ExitStack, file: IO[bytes], where: str) -> IO[bytes]:
-    copy = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
-    most = _MOST_UNPACKED
-    if isinstance(file, Inflated):
-        most = max(most, _MOST_RATIO * file.packed_size)
-    try:
-        while block := file.read(_COPY):
-            if copy.tell() + len(block) > most:
-                raise SourceError(f"{where}: unpacks to more than {most} bytes; store it in its ZIP instead")
-            copy.write(block)
-    except OSError as error:
-        raise SourceError(
-            f"{where}: no room to unpack it in {tempfile.gettempdir()} ({error.strerror or error}); "
-            "set TMPDIR to a larger disk, or store it in its ZIP"
-        ) from error
-    return cast(IO[bytes], copy)
 
 
 def _outermost(stack: ExitStack, source: Source) -> tuple[IO[bytes], int | None, bool]:

@@ -2,12 +2,13 @@
 
 Only the places of originals are kept, one a capture of the source; a body is read again when a revisit asks
 for it. Crawlers write an original before its revisit, in a member of its own. Where a revisit meets neither,
-the whole source is looked through once for what may be meant, and originals that share a member with other
-records are kept in a temporary file. Source: WARC 1.1, section 6.7.
+the whole source is looked through for what may be meant, and originals that can't be read alone are kept in a
+temporary file. Source: WARC 1.1, section 6.7.
 """
 
 from __future__ import annotations
 
+import functools
 import io
 import pickle
 import tempfile
@@ -20,7 +21,7 @@ from ccrawl.archives.digests import parse_digest
 from ccrawl.archives.fields import host_of, parse_date, target_url
 from ccrawl.archives.framing import Record
 from ccrawl.archives.locations import records_in
-from ccrawl.archives.opening import open_file
+from ccrawl.archives.opening import is_pipe, open_file
 from ccrawl.archives.sources import Location, Source
 from ccrawl.archives.wacz import Section
 from ccrawl.errors import SourceError
@@ -64,15 +65,16 @@ class Originals:
         if filename != self._source.name:  # a record of another file, by a list of locations
             return found
         if isinstance(found, Capture):
-            if found.offset is not None and found.record_length is not None:
-                self._remember(record, found, _Place(found.offset, found.record_length))
+            if place := self._place_of(found):
+                self._remember(record, found, place)
             return found
         if found != "revisit":
             return found
         original = self._original(record)
-        if original is None and not self._searched and not self._source.locations:
+        if original is None and not self._searched:
             self._searched = True
-            self._search()
+            if not self._source.locations and not is_pipe(self._source):
+                self._search()
             original = self._original(record)
         return _as_revisit(original, record) if original else found
 
@@ -100,11 +102,19 @@ class Originals:
             found = capture_of(record, self._options, filename)
             if not isinstance(found, Capture) or wanted.isdisjoint(_names_of(record, found)):
                 continue
-            if found.offset is not None and found.record_length is not None:
-                place = _Place(found.offset, found.record_length)
-            else:
-                place = self._copied(found)
-            self._remember(record, found, place)
+            self._remember(record, found, self._place_of(found) or self._copied(found))
+
+    def _place_of(self, capture: Capture) -> _Place | None:
+        if capture.offset is None or capture.record_length is None or not self._seekable:
+            return None
+        return _Place(capture.offset, capture.record_length)
+
+    @functools.cached_property
+    def _seekable(self) -> bool:
+        if is_pipe(self._source):
+            return False
+        with open_file(self._source) as file:
+            return file.seekable()
 
     def _copied(self, capture: Capture) -> _Place:
         try:

@@ -1,8 +1,8 @@
 """WACZ: archives inside a ZIP file, read in place.
 
 Members are read where they lie: stored ones as a section of the file, deflated ones as a stream. Nothing is
-unpacked but a WACZ that lies deflated inside another (see `opening`). Sources: WACZ 1.1.1 and Multi-WACZ
-(Webrecorder specifications), PKWARE's APPNOTE.
+unpacked to disk or whole into memory. Sources: WACZ 1.1.1 and Multi-WACZ (Webrecorder specifications),
+PKWARE's APPNOTE.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ MAX_ENTRIES = 1_000_000
 MAX_DIRECTORY = 256 << 20
 MAX_DEPTH = 3
 MAX_MANIFEST = 16 << 20
+# A WACZ packed inside another unpacks to at most so many bytes, or so many times its packed size: it holds
+# compressed records, which hardly shrink.
+MAX_UNPACKED, MAX_PACKED_TIMES = 1 << 30, 8
 WARC_SUFFIXES = tuple(
     f".{kind}{packed}"
     for kind in ("warc", "arc", "wet", "wat")
@@ -79,6 +82,11 @@ class Inflated(io.RawIOBase):
         super().__init__()
         self.packed_size = section.size
         self._section = section
+        self.rewind()
+
+    def rewind(self) -> None:
+        """Begin anew."""
+        self._section.seek(0)
         self._inflater: Any = isal_zlib.decompressobj(-15)
         self._input = b""
 
@@ -89,11 +97,12 @@ class Inflated(io.RawIOBase):
         decoded = b""
         while not decoded and not self._inflater.eof:
             self._input = self._input or self._section.read(_STEP) or b""
-            if not self._input:
-                break
             try:
+                # Without input too: what it has taken in may not all have been given out.
                 decoded = self._inflater.decompress(self._input, len(buffer))
             except ISAL_ZLIB_ERROR:
+                break
+            if not self._input and not decoded:
                 break
             self._input = self._inflater.unconsumed_tail
         buffer[: len(decoded)] = decoded
@@ -103,9 +112,14 @@ class Inflated(io.RawIOBase):
 class Forgiving(io.RawIOBase):
     """A member in another compression, through zipfile. It too ends where the member is damaged."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], packed_size: int) -> None:
         super().__init__()
+        self.packed_size = packed_size
         self._file = file
+
+    def rewind(self) -> None:
+        """Begin anew."""
+        self._file.seek(0)
 
     def readable(self) -> bool:
         return True
@@ -117,6 +131,58 @@ class Forgiving(io.RawIOBase):
             return 0
         buffer[: len(piece)] = piece
         return len(piece)
+
+
+class Rewinding(io.RawIOBase):
+    """A compressed member that can be sought in: going back begins anew. For a WACZ packed inside another,
+    whose directory costs two or three readings of it. SourceError beyond MAX_UNPACKED.
+    """
+
+    def __init__(self, file: Inflated | Forgiving, where: str) -> None:
+        super().__init__()
+        self._file = file
+        self._where = where
+        self._most = max(MAX_UNPACKED, MAX_PACKED_TIMES * file.packed_size)
+        self._at = 0  # where the caller stands
+        self._stands = 0  # where the member itself stands
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if whence == io.SEEK_END:
+            while self._skip(_STEP):
+                pass
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._stands}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        if self._at < self._stands:
+            self._file.rewind()
+            self._stands = 0
+        while self._stands < self._at:
+            if not self._skip(min(_STEP, self._at - self._stands)):
+                return 0
+        size = self._file.readinto(buffer)
+        self._stands += size
+        self._at = self._stands
+        return size
+
+    def _skip(self, size: int) -> int:
+        skipped = len(self._file.read(size) or b"")
+        self._stands += skipped
+        if self._stands > self._most:
+            raise SourceError(
+                f"{self._where}: unpacks to more than {self._most} bytes; store it in its ZIP instead"
+            )
+        return skipped
 
 
 def open_zip(file: IO[bytes], name: str) -> zipfile.ZipFile:
@@ -191,7 +257,7 @@ def open_member(
             if entry.compress_type == zipfile.ZIP_STORED:
                 return cast(IO[bytes], section), entry.compress_size, True
             return cast(IO[bytes], Inflated(section)), entry.file_size, False
-        return cast(IO[bytes], Forgiving(archive.open(entry))), entry.file_size, False
+        return cast(IO[bytes], Forgiving(archive.open(entry), entry.compress_size)), entry.file_size, False
     except KeyError as error:
         raise SourceError(f"{where}: holds no member {name}") from error
     except (

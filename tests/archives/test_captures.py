@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import pickle
 import random
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from ccrawl.archives import (
 )
 from ccrawl.errors import PageTooLarge, SourceError
 
-from .build import arc_file, arc_record, chunks, member, page, record, response
+from .build import arc_file, arc_record, chunks, member, page, record, response, zip_of
 
 
 def read(tmp_path: Path, data: bytes, name: str = "t.warc.gz", **options: Any) -> tuple[list[Capture], Tally]:
@@ -420,6 +421,7 @@ def test_revisits_are_passed_over_or_resolved(tmp_path: Path) -> None:
             ("t.warc", b"".join(order)),
             ("t.warc.gz", b"".join(map(member, order))),
             ("one.warc.gz", member(b"".join(order))),
+            ("t.wacz", zip_of({"t.warc.gz": b"".join(map(member, order))}, zipfile.ZIP_DEFLATED)),
         ):
             captures, tally = read(tmp_path, data, name, resolve_revisits=True)
             assert [c.record_id for c in captures] == [f"<urn:test:{n}>" for n in numbers], name

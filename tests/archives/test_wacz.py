@@ -6,6 +6,7 @@ import io
 import json
 import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ccrawl.archives import Tally, find_sources, read_captures
-from ccrawl.archives.wacz import manifest_paths
+from ccrawl.archives.wacz import Inflated, Rewinding, Section, manifest_paths
 from ccrawl.errors import SourceError
 
 from .build import member, page, record, response, zip_of
@@ -91,6 +92,26 @@ def test_damage_inside_a_deflated_member_costs_no_other_record(tmp_path: Path) -
         assert [(d.offset, d.source) for d in tally.damage] == [(len(warc(1)), "c.wacz/archive/a.warc.gz")]
 
 
+@given(
+    st.binary(max_size=2000),
+    st.integers(1, 100),
+    st.lists(st.tuples(st.integers(0, 2100), st.integers(0, 300))),
+)
+def test_a_packed_member_reads_the_same_at_any_place(
+    data: bytes, repeat: int, reads: list[tuple[int, int]]
+) -> None:
+    plain = data * repeat
+    packer = zlib.compressobj(wbits=-15)
+    packed = packer.compress(plain) + packer.flush()
+    raw = Rewinding(Inflated(Section(io.BytesIO(packed), 0, len(packed))), "x")
+    file = io.BufferedReader(raw, 64)
+    assert file.seek(0, io.SEEK_END) == len(plain)
+    for place, size in reads:
+        start = place * repeat
+        file.seek(start)
+        assert file.read(size) == plain[start : start + size]
+
+
 def test_zip64_members(tmp_path: Path) -> None:
     buffer = io.BytesIO()
     with (
@@ -125,14 +146,14 @@ def test_nested_files_are_read_through(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
-def test_a_wacz_packed_inside_another_is_unpacked_within_a_bound(
+def test_a_wacz_packed_inside_another_is_read_within_a_bound(
     tmp_path: Path, compression: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inner = zip_of({"archive/a.warc.gz": warc(1), "b.wacz": zip_of({"c.warc": warc(2)})}, compression)
     path = write(tmp_path / "multi.wacz", zip_of({"in.wacz": inner}, compression))
     assert sorted(urls(path)) == ["http://w.example/1", "http://w.example/2"]
-    monkeypatch.setattr("ccrawl.archives.opening._MOST_UNPACKED", 100)
-    monkeypatch.setattr("ccrawl.archives.opening._MOST_RATIO", 0)
+    monkeypatch.setattr("ccrawl.archives.wacz.MAX_UNPACKED", 100)
+    monkeypatch.setattr("ccrawl.archives.wacz.MAX_PACKED_TIMES", 0)
     with pytest.raises(SourceError, match="unpacks to more than 100 bytes"):
         urls(path)
 
