@@ -1,0 +1,465 @@
+"""Fetching targets: many hosts at a time, each one politely, none of them trusted.
+
+aiohttp speaks HTTP/1.1; see benchmarks/refetch.py for what it was measured against. HTTP/2 is left out on
+purpose: it saves round trips where many requests go to one host at a time, and here that is `per_host`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+import time
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from dataclasses import dataclass, field, replace
+
+import aiohttp
+from yarl import URL
+
+from ccrawl.archives.codings import decode_body
+from ccrawl.errors import PageError
+from ccrawl.refetch import robots
+from ccrawl.refetch.errors import FetchError, classify
+from ccrawl.refetch.guard import Guard, Lookup, Resolver
+from ccrawl.refetch.politeness import Host, Schedule, Sign, Turn
+from ccrawl.refetch.retry_after import pause_of
+from ccrawl.refetch.types import ERRORS, Exchange, Fetched, FetchOptions, Target
+from ccrawl.refetch.urls import BadUrl, WebUrl, join, web_url
+from ccrawl.refetch.wire import MAX_HEAD, Request, Response, exchange_of
+
+__all__ = ["FetchOptions", "fetch"]
+
+ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+MIN_PROGRESS = 256  # bytes of a body within `idle_timeout`: a byte a second is silence
+TICK = 0.002  # seconds that a timer may be early
+DECODED_HERE = 256 << 10  # coded bytes; larger bodies are decoded in a thread, not between two packets
+_REDIRECTS = frozenset([301, 302, 303, 307, 308])
+_REFUSALS = frozenset([429, 503])
+_UNREACHED = frozenset(["connect", "tls", "url", "address", "dns"])
+_SIGNS = {
+    "timeout": Sign.SILENCE,
+    "disconnect": Sign.SILENCE,
+    "connect": Sign.NO_CONNECTION,
+    "tls": Sign.NO_CONNECTION,
+    "url": Sign.NONE,
+    "address": Sign.NONE,
+    "dns": Sign.NONE,
+}
+
+
+async def fetch(
+    targets: Iterable[Target] | AsyncIterable[Target],
+    options: FetchOptions,
+    *,
+    lookup: Lookup | None = None,
+    tls: ssl.SSLContext | None = None,
+) -> AsyncIterator[Fetched]:
+    """What came of each target, in the order in which they are done; exactly one for each.
+
+    Targets are taken as there is room for them, `options.window` ahead, and no fetch starts while as many
+    results as connections wait for the caller. `lookup` replaces the system's name server, `tls` the system's
+    certificates. Leaving the loop, or cancelling it, ends all fetches and closes all connections.
+
+    Raises UsageError for the options, before anything is asked for, and whatever `targets` raises.
+    """
+    options.check()
+    fetcher = _Fetcher(options, lookup, tls)
+    try:
+        async for fetched in fetcher.run(targets):
+            yield fetched
+    finally:
+        await fetcher.close()
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A target on its way: the URL that is next, what went before it, and the time that took."""
+
+    target: Target
+    url: WebUrl
+    exchanges: list[Exchange] = field(default_factory=list)
+    started_at: int = 0  # Unix ms
+    spent: float = 0.0  # seconds
+    ttfb_ms: int | None = None
+    requests: int = 0  # for this URL
+    seen: set[str] = field(default_factory=set)
+
+
+class _Progress:
+    """What has come of one request, for when it ends before it is done."""
+
+    __slots__ = ("first_byte", "head", "parts", "size")
+
+    def __init__(self) -> None:
+        self.head: Exchange | None = None  # without its body
+        self.first_byte = 0.0  # seconds of the monotonic clock
+        self.parts: list[bytes] = []
+        self.size = 0
+
+    def exchange(self, *, complete: bool) -> Exchange | None:
+        """What has come so far; None without a head."""
+        if self.head is None:
+            return None
+        return replace(self.head, body=b"".join(self.parts), complete=complete)
+
+
+class _Fetcher:
+    def __init__(self, options: FetchOptions, lookup: Lookup | None, tls: ssl.SSLContext | None) -> None:
+        self._options = options
+        guard = Guard(public=bool(options.contact), private=options.allow_private)
+        self._resolver = Resolver(guard, lookup)
+        self._schedule: Schedule[_Job] = Schedule(
+            per_host=options.per_host,
+            rate=options.rate,
+            give_up=options.give_up,
+            max_wait=options.max_wait,
+        )
+        self._rules: dict[str, robots.Rules] = {}
+        self._results: deque[Fetched] = deque()
+        self._wake = asyncio.Event()
+        self._room = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._pending = 0  # targets taken and not yet among the results
+        self._running = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._loop = asyncio.get_running_loop()
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=0,  # the schedule counts
+                use_dns_cache=False,  # the resolver keeps what it found
+                resolver=self._resolver,
+                socket_factory=guard.socket,
+                ssl=tls or True,
+                keepalive_timeout=10,
+            ),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            request_class=Request,
+            response_class=Response,
+            auto_decompress=False,
+            headers={"User-Agent": options.user_agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPT_ENCODING},
+            timeout=aiohttp.ClientTimeout(
+                total=None,
+                connect=options.connect_timeout,
+                sock_connect=options.connect_timeout,
+                sock_read=options.idle_timeout,
+            ),
+            max_line_size=MAX_HEAD,
+            max_field_size=MAX_HEAD,
+            max_headers=MAX_HEAD,
+        )
+
+    async def run(self, targets: Iterable[Target] | AsyncIterable[Target]) -> AsyncIterator[Fetched]:
+        feeder = asyncio.create_task(self._feed(targets))
+        self._tasks.add(feeder)
+        while True:
+            while self._results:
+                fetched = self._results.popleft()
+                self._pending -= 1
+                self._room.set()
+                yield fetched
+                self._start()
+            if feeder.done():
+                feeder.result()
+                if not self._pending:
+                    return
+            self._wake.clear()
+            await self._wake.wait()
+
+    async def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._session.close()
+        await self._resolver.close()
+
+    async def _feed(self, targets: Iterable[Target] | AsyncIterable[Target]) -> None:
+        try:
+            if isinstance(targets, AsyncIterable):
+                async for target in targets:
+                    await self._take(target)
+            else:
+                for number, target in enumerate(targets):
+                    await self._take(target)
+                    if number % 64 == 0:
+                        await asyncio.sleep(0)
+        finally:
+            self._wake.set()
+
+    async def _take(self, target: Target) -> None:
+        while self._pending >= self._options.window:
+            self._room.clear()
+            await self._room.wait()
+        self._pending += 1
+        try:
+            job = _Job(target, web_url(target.url))
+        except BadUrl as error:
+            self._finish(_Job(target, WebUrl(target.url, "", "", 0)), *classify(error))
+            return
+        self._enqueue(job)
+        self._start()
+
+    def _enqueue(self, job: _Job, *, first: bool = False) -> None:
+        name = f"{job.url.host}:{job.url.port}" if job.url.port not in (80, 443) else job.url.host
+        refused = self._schedule.add(name, job, time.monotonic(), first=first)
+        if refused is not None:
+            self._finish(job, *refused)
+
+    def _start(self) -> None:
+        """Start what may start now, and see to it that what may start later does."""
+        options = self._options
+        while self._running < options.connections and len(self._results) < options.connections:
+            turn = self._schedule.take(time.monotonic())
+            if turn is None:
+                break
+            origin = turn.job.url.origin
+            if not options.ignore_robots and origin not in self._rules:
+                turn.host.gated = True
+            self._running += 1
+            task = self._loop.create_task(self._turn(turn))
+            self._tasks.add(task)
+            task.add_done_callback(self._ended)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        at = self._schedule.next_turn()
+        if at is not None:
+            self._timer = self._loop.call_later(max(0.0, at - time.monotonic()) + TICK, self._start)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._running -= 1
+        if not task.cancelled():
+            task.result()
+            self._start()
+
+    async def _turn(self, turn: Turn[_Job]) -> None:
+        job, host = turn.job, turn.host
+        sign, detail = Sign.NONE, ""
+        try:
+            if host.gated:
+                sign, detail = await self._read_rules(job, host)
+            else:
+                sign, detail = await self._request(job, host)
+        except Exception as error:  # a fault of ours costs one target, not the run
+            self._finish(job, *classify(error))
+        now = time.monotonic()
+        if host.gated:
+            self._schedule.lift(host, now)
+        self._give_up(host, self._schedule.finish(turn, sign, detail, now))
+
+    def _give_up(self, host: Host[_Job], jobs: list[_Job]) -> None:
+        for job in jobs:
+            assert host.verdict is not None
+            self._finish(job, *host.verdict)
+
+    async def _read_rules(self, job: _Job, host: Host[_Job]) -> tuple[Sign, str]:
+        """Read the robots.txt of the job's origin; the job itself waits, or fails as its host does."""
+        sign, detail = Sign.ANSWER, ""
+        try:
+            rules = await self._robots(job.url)
+        except FetchError as error:
+            if error.error not in _SIGNS:  # it refuses for now
+                jobs = self._schedule.refused(host, error.pause, str(error), time.monotonic())
+                self._give_up(host, jobs)
+            else:
+                job.started_at = job.started_at or _now_ms()
+                self._finish(job, error.error, f"robots.txt: {error}")
+                return _SIGNS[error.error], str(error)
+        else:
+            self._rules[job.url.origin] = rules
+            host.interval = max(host.interval, rules.delay)
+        self._enqueue(job, first=True)
+        return sign, detail
+
+    async def _robots(self, url: WebUrl) -> robots.Rules:
+        """Raises FetchError when the origin can't be reached at all, or asks for a pause."""
+        at = web_url(f"{url.origin}/robots.txt")
+        for hop in range(robots.MAX_REDIRECTS + 1):
+            progress = _Progress()
+            error = detail = ""
+            try:
+                async with asyncio.timeout(self._options.total_timeout):
+                    await self._exchange(at, progress, robots.MAX_ROBOTS)
+            except Exception as caught:
+                error, detail = classify(caught)
+                if hop == 0 and error in _UNREACHED:
+                    raise FetchError(error, detail) from caught
+            answer = progress.exchange(complete=not error)
+            if answer is None or error not in ("", "too-large", "truncated"):
+                return robots.unavailable(detail)
+            location = _field(answer, "location")
+            if answer.status not in _REDIRECTS or not location:
+                return self._rules_of(answer)
+            try:
+                at = join(at, location)
+            except BadUrl:
+                break
+        return robots.ALLOW_ALL
+
+    def _rules_of(self, answer: Exchange) -> robots.Rules:
+        if answer.status == 429:
+            pause = pause_of(_field(answer, "retry-after").decode("latin-1"), time.time())
+            raise FetchError("rate-limited", "HTTP 429 for robots.txt", pause)
+        if answer.status >= 500:
+            return robots.unavailable(f"HTTP {answer.status}")
+        if not 200 <= answer.status < 300:
+            return robots.ALLOW_ALL
+        try:
+            return robots.parse_robots(decode_body(answer.body, _codings(answer), robots.MAX_DECODED))
+        except PageError as error:
+            return robots.unavailable(str(error))
+
+    async def _request(self, job: _Job, host: Host[_Job]) -> tuple[Sign, str]:
+        """Ask for the job's URL, and do what follows from the answer."""
+        rules = self._rules.get(job.url.origin, robots.ALLOW_ALL)
+        refusal = rules.refusal(job.url)
+        if refusal is not None:
+            self._finish(job, *refusal)
+            return Sign.NONE, ""
+        began = time.monotonic()
+        job.started_at = job.started_at or _now_ms()
+        job.requests += 1
+        job.seen.add(job.url.text)
+        progress = _Progress()
+        error = detail = ""
+        try:
+            async with asyncio.timeout(self._options.total_timeout - job.spent):
+                await self._exchange(job.url, progress, self._options.max_body)
+        except Exception as caught:
+            error, detail = classify(caught)
+        if progress.first_byte:
+            job.ttfb_ms = round((job.spent + progress.first_byte - began) * 1000)
+        job.spent += time.monotonic() - began
+        exchange = progress.exchange(complete=not error)
+        if exchange is not None:
+            job.exchanges.append(exchange)
+        if exchange is None or error not in ("", "truncated", "timeout"):
+            self._finish(job, error, detail)
+        elif exchange.status in _REFUSALS:
+            self._refused(job, host, exchange)
+        elif exchange.status in _REDIRECTS and _field(exchange, "location"):
+            self._schedule.accepted(host)
+            self._redirected(job, _field(exchange, "location"))
+        else:
+            self._schedule.accepted(host)
+            error = await self._answered(job, exchange, error, detail)
+        return _SIGNS.get(error, Sign.ANSWER), detail
+
+    async def _exchange(self, url: WebUrl, progress: _Progress, max_body: int) -> None:
+        """One request and its answer, as far as it comes, into `progress`."""
+        try:
+            address = URL(url.text, encoded=True)
+        except ValueError as error:
+            raise FetchError("url", str(error)) from error
+        started_at = _now_ms()
+        response = await self._session.get(address, allow_redirects=False)
+        try:
+            assert isinstance(response, Response)
+            if not response.tap.head:
+                raise FetchError("protocol", "the server spoke before it was asked")
+            progress.head = exchange_of(response, url.text, started_at)
+            progress.first_byte = window = response.tap.head_at
+            came = 0  # in this window
+            async for part in response.content.iter_any():
+                progress.parts.append(part)
+                progress.size += len(part)
+                came += len(part)
+                if progress.size > max_body:
+                    progress.parts[-1] = part[: len(part) - (progress.size - max_body)]
+                    raise FetchError("too-large", f"the body has more than {max_body} bytes")
+                now = time.monotonic()
+                if now - window > self._options.idle_timeout:
+                    if came < MIN_PROGRESS:
+                        raise FetchError("timeout", f"{came} bytes in {now - window:.0f} s")
+                    window, came = now, 0
+        finally:
+            response.close()
+
+    def _refused(self, job: _Job, host: Host[_Job], exchange: Exchange) -> None:
+        """429 or 503: the host is left alone for a while, and the job is asked for again, up to a limit."""
+        said = f"HTTP {exchange.status}"
+        retry_after = _field(exchange, "retry-after").decode("latin-1")
+        now = time.monotonic()
+        given_up = self._schedule.refused(host, pause_of(retry_after, time.time()), said, now)
+        if host.verdict is None and job.requests < self._options.attempts:
+            job.exchanges.pop()
+            self._enqueue(job, first=True)
+        elif exchange.status == 429 or retry_after:
+            self._finish(
+                job, "rate-limited", host.verdict[1] if host.verdict else f"{said}, {job.requests} times"
+            )
+        else:  # a server's error like any other
+            self._finish(job, "", "")
+        self._give_up(host, given_up)
+
+    def _redirected(self, job: _Job, location: bytes) -> None:
+        try:
+            following = join(job.url, location)
+        except BadUrl as error:
+            self._finish(job, *classify(error))
+            return
+        if following.text in job.seen:
+            self._finish(job, "redirects", f"a loop: back to {following.text}")
+        elif len(job.exchanges) > self._options.max_redirects:
+            self._finish(job, "redirects", f"more than {self._options.max_redirects} redirects")
+        else:
+            job.url = following
+            job.requests = 0
+            self._enqueue(job, first=True)
+
+    async def _answered(self, job: _Job, exchange: Exchange, error: str, detail: str) -> str:
+        """The last answer of a target, whole or cut. Returns the error that it ends with."""
+        body = b""
+        try:
+            body = await self._decoded(exchange)
+        except PageError as caught:
+            error, detail = classify(caught)
+        if error and _codings(exchange) and _field(exchange, "content-length") == b"%d" % len(body):
+            # The length of the text was written for the length of its coded form: all of it came.
+            error = detail = ""
+            job.exchanges[-1] = replace(exchange, complete=True)
+        self._finish(job, error, detail, body if error in ("", "truncated") else b"")
+        return error
+
+    async def _decoded(self, exchange: Exchange) -> bytes:
+        limit = self._options.max_body
+        if len(exchange.body) <= DECODED_HERE:
+            return decode_body(exchange.body, _codings(exchange), limit)
+        return await asyncio.to_thread(decode_body, exchange.body, _codings(exchange), limit)
+
+    def _finish(self, job: _Job, error: str, detail: str, body: bytes = b"") -> None:
+        assert error in ERRORS or not error
+        last = job.exchanges[-1] if job.exchanges else None
+        self._results.append(
+            Fetched(
+                target=job.target,
+                exchanges=tuple(job.exchanges),
+                final_url=job.url.text,
+                ip_address=last.ip_address if last is not None else "",
+                fetched_at=job.started_at or _now_ms(),
+                duration_ms=round(job.spent * 1000),
+                ttfb_ms=job.ttfb_ms,
+                body=body,
+                error=error,
+                detail=detail,
+            )
+        )
+        self._wake.set()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _field(exchange: Exchange, name: str) -> bytes:
+    """The first field of a name in an answer's head as received, b"" where there is none."""
+    match = re.search(rb"(?im)^%b[ \t]*:[ \t]*([^\r\n]*)" % name.encode(), exchange.response_head)
+    return match[1].rstrip() if match else b""
+
+
+def _codings(exchange: Exchange) -> bytes:
+    return ",".join(value for name, value in exchange.headers if name.lower() == "content-encoding").encode()

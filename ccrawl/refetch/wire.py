@@ -1,0 +1,160 @@
+"""Requests and answers as they go over the wire, beside what aiohttp makes of them.
+
+aiohttp parses the head of an answer and throws it away; an archive keeps the bytes as received. A `Tap`
+stands between the transport and aiohttp's protocol and copies them on the way. It also hands the head over
+alone: aiohttp loses a whole answer when its last bytes come in one piece with something it can't parse.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from typing import Any
+
+import aiohttp
+
+from ccrawl.refetch.types import Exchange
+
+MAX_HEAD = 256 << 10  # bytes of a head, interim ones before it included
+_END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
+_INTERIM = re.compile(rb"HTTP/\d\.\d[ \t]+1(?!01)\d\d\b")
+
+
+class HeadTooLarge(Exception):
+    """An answer whose head is larger than the limit."""
+
+
+class Tap(asyncio.Protocol):
+    """Hands what comes in to `inner` and keeps the head of the answer. One connection, one answer at a time.
+
+    head: of the final answer, with its empty line; b"" while it is not complete
+    head_at: when it was, in seconds of the monotonic clock
+    """
+
+    def __init__(self, inner: Any, transport: asyncio.Transport) -> None:
+        self._inner = inner
+        self._transport = transport
+        self._waiting = False  # for a head
+        self._asked = False  # for an answer
+        self._received = bytearray()
+        self._start = 0  # of the last head in what was received: interim ones come before the final one
+        self.head = b""
+        self.head_at = 0.0
+
+    def begin(self) -> None:
+        """A request goes out: what comes in now is its answer."""
+        self._waiting = self._asked = True
+        self._received = bytearray()
+        self._start = 0
+        self.head = b""
+
+    def end(self) -> None:
+        """The answer is complete. Whatever else comes in was not asked for."""
+        self._asked = False
+
+    def data_received(self, data: bytes) -> None:
+        if not self._waiting:
+            if self._asked:
+                self._inner.data_received(data)
+            else:  # left over of the answer before, or an answer to nothing: never one to the next request
+                self._transport.abort()
+            return
+        before = len(self._received)
+        self._received += data
+        end = self._end_of_head(before)
+        if end is None:
+            if len(self._received) > MAX_HEAD:
+                self._inner.set_exception(HeadTooLarge(f"the head is larger than {MAX_HEAD} bytes"))
+                self._transport.abort()
+                return
+            self._inner.data_received(data)
+            return
+        self._waiting = False
+        self._received = bytearray()
+        self.head_at = time.monotonic()
+        cut = end - before
+        self._inner.data_received(data[:cut])
+        if cut < len(data):
+            self._inner.data_received(data[cut:])
+
+    def _end_of_head(self, seen: int) -> int | None:
+        """Where the body of the final answer starts in what was received, None when its head is not whole.
+
+        `seen` bytes were looked at before.
+        """
+        at = max(self._start, seen - 3)
+        while (match := _END_OF_HEAD.search(self._received, at)) is not None:
+            if not _INTERIM.match(self._received, self._start):
+                self.head = bytes(self._received[self._start : match.end()])
+                return match.end()
+            self._start = at = match.end()
+        return None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._inner.connection_lost(exc)
+
+    def eof_received(self) -> bool | None:
+        received: bool | None = self._inner.eof_received()
+        return received
+
+    def pause_writing(self) -> None:
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._inner.resume_writing()
+
+
+class Response(aiohttp.ClientResponse):
+    """An answer that knows the tap and the address it came through."""
+
+    tap: Tap
+    ip_address: str
+
+
+class Request(aiohttp.ClientRequest):
+    """A request whose connection is tapped before it goes out."""
+
+    async def send(self, conn: Any) -> aiohttp.ClientResponse:
+        transport = conn.transport
+        tap = transport.get_protocol()
+        if not isinstance(tap, Tap):
+            tap = Tap(tap, transport)
+            transport.set_protocol(tap)
+        tap.begin()
+        conn.add_callback(tap.end)
+        response = await super().send(conn)
+        assert isinstance(response, Response)
+        response.tap = tap
+        response.ip_address = str(transport.get_extra_info("peername")[0])
+        return response
+
+
+def _request_head(response: aiohttp.ClientResponse) -> bytes:
+    """The request line and fields as they were sent."""
+    request = response.request_info
+    fields = "".join(f"{name}: {value}\r\n" for name, value in request.headers.items())
+    return f"{request.method} {request.url.raw_path_qs} HTTP/1.1\r\n{fields}\r\n".encode()
+
+
+def exchange_of(response: Response, url: str, started_at: int) -> Exchange:
+    """An exchange with everything but its body."""
+    return Exchange(
+        url=url,
+        started_at=started_at,
+        ip_address=response.ip_address,
+        request_head=_request_head(response),
+        response_head=response.tap.head,
+        status=response.status,
+        headers=tuple((_text(name), _text(value)) for name, value in response.raw_headers),
+        body=b"",
+        complete=False,
+    )
+
+
+def _text(raw: bytes) -> str:
+    """Bytes that are no UTF-8 are read as Latin-1."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
