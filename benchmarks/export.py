@@ -2,6 +2,7 @@
 
     benchmarks/export.py WARC [WARC ...]        every figure of the table below
     benchmarks/export.py --no-peer WARC         without datatrove, which takes minutes
+    benchmarks/export.py --steps WARC           each step beside its floor and budget, no more
 
 Figures, CPU milliseconds a page unless said otherwise:
   floor       gunzip (isal) and a bare lexbor parse of the same pages
@@ -26,6 +27,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from steps import print_steps
 
 HERE = Path(__file__).resolve().parent
 CCRAWL = [sys.executable, "-m", "ccrawl"]
@@ -136,9 +139,13 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("warcs", nargs="+", type=Path)
     arguments.add_argument("--no-peer", action="store_true")
+    arguments.add_argument("--steps", action="store_true")
     options = arguments.parse_args()
     first = options.warcs[0]
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {first.name}")
+    if options.steps:
+        print_steps(first)
+        return
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder)
         floor_cpu, pages = floor([first])
