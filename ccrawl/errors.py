@@ -14,6 +14,8 @@ Raise at the place that knows the file and the offset; catch at the place that c
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class CcrawlError(Exception):
     """The base of all errors that name a cause a user can act on."""
@@ -49,3 +51,11 @@ class PageTooLarge(PageError):
 
 class OutputError(CcrawlError):
     """A dataset that can't be written, or that contradicts the command."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """What ends a message about a word that is not known: `; did you mean export?`, or nothing."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, sorted(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -21,6 +21,7 @@ from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
 
+import configurable
 import python_api
 import sessions
 
@@ -99,6 +100,11 @@ def faults() -> str:
     return "\n".join([NOTE, "# Faults", "", *head, "", "| code | meaning |", "|---|---|", *rows, ""])
 
 
+def configuration() -> str:
+    """The options that files and the environment may set."""
+    return f"{NOTE}\n{configurable.page()}"
+
+
 def block(arguments: list[str], shown: str) -> list[str]:
     """A command and what it prints, as a code block."""
     from ccrawl.cli import main
@@ -152,6 +158,7 @@ def session(path: Path) -> str:
 SESSIONS = (
     "tutorial.md",
     "how-to/common-crawl.md",
+    "how-to/configure.md",
     "how-to/extractor.md",
     "how-to/recover.md",
     "how-to/remove-duplicates.md",
@@ -162,6 +169,7 @@ PAGES: dict[Path, Callable[[], str]] = {
     REFERENCE / "columns.md": columns,
     REFERENCE / "exit-codes.md": exit_codes,
     REFERENCE / "commands.md": commands,
+    REFERENCE / "configuration.md": configuration,
     REFERENCE / "faults.md": faults,
     REFERENCE / "python.md": python,
     ROOT / "README.md": readme,

@@ -50,6 +50,7 @@ class Folder:
             **os.environ,
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
+            "CCRAWL_CONFIG": "",
             "COLUMNS": "80",
             "NO_COLOR": "1",
             "TERM": "dumb",

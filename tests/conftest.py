@@ -6,6 +6,11 @@ import os
 
 from hypothesis import settings
 
+# What the machine's user has set as their own defaults is not what is tested.
+for variable in [name for name in os.environ if name.startswith("CCRAWL_") and name != "CCRAWL_EXAMPLES"]:
+    del os.environ[variable]
+os.environ["CCRAWL_CONFIG"] = ""
+
 # In CI the same examples each time: a new failure is then the change's own. Elsewhere they are random, so that
 # working on the project goes on looking.
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)

@@ -28,6 +28,7 @@ COMMANDS = {
     "merge": "Join the outputs of several machines into one dataset.",
     "publish": "Put a dataset on a hub.",
     "doctor": "Say whether this machine is ready.",
+    "config": "Show what options are set to, and where.",
 }
 
 EXIT_CODES = {
@@ -86,6 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
         show = getattr(error, "show", None)
         if show is None:
             raise
+        _add_hint(error)
         show()  # typer's own usage errors
         return int(getattr(error, "exit_code", 2))
 
@@ -98,6 +100,13 @@ def _complain(message: str) -> None:
         )
     with contextlib.suppress(OSError):  # stderr may be full or gone; the exit code says it too
         print(f"ccrawl: {message}", file=sys.stderr)
+
+
+def _add_hint(error: Exception) -> None:
+    from ccrawl.cli.settings import hinted
+
+    if message := getattr(error, "message", None):
+        error.message = hinted(message)  # type: ignore[attr-defined]
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:
@@ -121,15 +130,24 @@ def _app(arguments: list[str]) -> typer.Typer:
     asked = next((argument for argument in arguments if not argument.startswith("-")), None)
     for name, summary in COMMANDS.items():
         if name == asked:
-            module = importlib.import_module(f"ccrawl.cli.{name.replace('-', '_')}")
-            if hasattr(module, "app"):  # a command with commands of its own
-                app.add_typer(module.app, name=name)
-            else:
-                bare = getattr(module, "RUNS_BARE", False)  # without arguments it works, not prints its help
-                app.command(name, no_args_is_help=not bare)(module.command)
+            add_command(app, name)
         else:
             app.command(name, help=summary)(_not_loaded)
     return app
+
+
+def add_command(app: typer.Typer, name: str) -> None:
+    """Import a command's module and add it, with values from the environment and from files."""
+    from ccrawl.cli.settings import ConfiguredCommand
+
+    module = importlib.import_module(f"ccrawl.cli.{name.replace('-', '_')}")
+    if hasattr(module, "app"):  # a command with commands of its own
+        for inner in module.app.registered_commands:
+            inner.cls = ConfiguredCommand
+        app.add_typer(module.app, name=name)
+    else:
+        bare = getattr(module, "RUNS_BARE", False)  # without arguments it works, not prints its help
+        app.command(name, no_args_is_help=not bare, cls=ConfiguredCommand)(module.command)
 
 
 def _not_loaded() -> None:
