@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ccrawl.run.events import Listener
     from ccrawl.run.export import ExportReport
     from ccrawl.run.options import ExportOptions
+    from ccrawl.spark import Runner
 
 __version__ = "0.1.0"
 
@@ -82,6 +83,8 @@ def export(
     commit: bool = True,
     duplicates: str | os.PathLike[str] | None = None,
     card: bool = True,
+    runner: Runner = "local",
+    spark_master: str | None = None,
     listener: Listener | None = None,
 ) -> ExportReport:
     """Turn web archives into a Markdown dataset in the folder `out`.
@@ -95,6 +98,10 @@ def export(
     run is committed when all its shards are done, unless not `commit`. `duplicates` is a Parquet file to
     write the list of dropped captures to. The dataset's card is written at the end, unless not `card`.
 
+    With `runner` "spark" each shard is a task of the running Spark session, or of one that is started where
+    `spark_master` (or Spark's configuration) says; `out` and local sources must be there under the same name
+    on all machines. The bytes are those of a local run.
+
     Worker processes import the caller's main module, as multiprocessing does: a script calls this
     under `if __name__ == "__main__":`.
 
@@ -107,9 +114,11 @@ def export(
     from ccrawl.run.events import ignore
     from ccrawl.run.export import run_export
     from ccrawl.run.options import ExportOptions, normal_languages
+    from ccrawl.run.spark import spark_of
 
     options = options or ExportOptions()
     options = dataclasses.replace(options, languages=normal_languages(options.languages))
+    spark = spark_of(runner, spark_master, workers=workers, dedup_index=dedup_index)
     check_crawl_id(options.crawl)
     get_extractor(options.extractor)
     given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
@@ -120,6 +129,7 @@ def export(
         Path(out),
         options,
         workers=workers or _cores(),
+        spark=spark,
         overwrite=overwrite,
         index=dedup_index,
         commit=commit,

@@ -12,8 +12,9 @@ import typer
 from ccrawl.cli import dedup_text
 from ccrawl.cli.units import parse_size
 from ccrawl.duplicates import DedupOptions, dedup, dedup_against, output
-from ccrawl.duplicates.options import Keep, Linkage, Runner
+from ccrawl.duplicates.options import Keep, Linkage
 from ccrawl.errors import UsageError
+from ccrawl.spark import Runner
 
 _DEFAULTS = DedupOptions()
 _NEAR, _OUT, _RUN = "What is a duplicate", "What to write", "How to run"

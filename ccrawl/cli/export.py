@@ -203,6 +203,19 @@ def command(
     worker_memory: Annotated[
         str, typer.Option(metavar="SIZE", help="Memory that one worker may use.", rich_help_panel=_RUN)
     ] = binary_size(_DEFAULTS.worker_memory),
+    runner: Annotated[
+        Literal["local", "spark"],
+        typer.Option(help="This machine, or a Spark cluster.", rich_help_panel=_RUN),
+    ] = "local",
+    spark_master: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where Spark runs, as in local[4].",
+            rich_help_panel=_RUN,
+            show_default="as spark-submit says",
+        ),
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Start again instead of going on.", rich_help_panel=_RUN)
     ] = False,
@@ -275,6 +288,8 @@ def command(
             commit=not no_commit,
             duplicates=duplicates,
             card=not no_card,
+            runner=runner,
+            spark_master=spark_master,
             listener=listener,
         )
     if as_json:

@@ -12,6 +12,7 @@ import io
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -195,13 +196,16 @@ def sync_directory(path: Path) -> None:
 
 
 def leftovers(directory: Path) -> list[Path]:
-    """The temporary files of runs that were killed: what `aside` has named, and no hidden file of others."""
+    """What runs that were killed left: files and folders that `aside` has named, none hidden by others."""
     return [path for path in directory.rglob(f".*{TEMPORARY_SUFFIX}") if _ASIDE.fullmatch(path.name)]
 
 
 def remove_leftovers(directory: Path) -> int:
-    """Delete the temporary files of runs that were killed; returns how many there were."""
+    """Delete what runs that were killed left; returns how many files and folders it was."""
     found = leftovers(directory)
     for path in found:
-        path.unlink(missing_ok=True)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
     return len(found)

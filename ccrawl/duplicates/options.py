@@ -8,10 +8,10 @@ from typing import Literal, get_args
 
 from ccrawl.duplicates.hamming import MOST_DISTANCE
 from ccrawl.errors import UsageError
+from ccrawl.spark import Runner
 
 Keep = Literal["longest", "first", "shortest-url"]
 Linkage = Literal["component", "representative"]
-Runner = Literal["local", "spark"]
 
 _LEAST_MEMORY = 64 << 20
 

@@ -14,8 +14,6 @@ is made by the code that makes it on one machine, from the rows that are in clus
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -36,8 +34,7 @@ from ccrawl.duplicates.report import DedupReport
 from ccrawl.duplicates.rows import DIGEST_WORDS, Notice, PickedRows, SourceReader
 from ccrawl.duplicates.scratch import Scratch, top_bits
 from ccrawl.duplicates.sources import Source
-from ccrawl.errors import UsageError
-from ccrawl.extras import install_command
+from ccrawl.spark import Spark
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
@@ -65,11 +62,17 @@ class _Rows:
 
 
 def dedup_spark(sources: Sequence[Source], options: DedupOptions, notice: Notice) -> DedupReport:
-    """As `dedup`, with Spark. Raises UsageError when pyspark is not installed."""
+    """As `dedup`, with Spark. Raises UsageError when pyspark is not installed, SparkFailure when Spark
+    does not start."""
+    with Spark(options.spark_master).context("ccrawl dedup") as context:
+        return _dedup(context, sources, options, notice)
+
+
+def _dedup(
+    context: SparkContext, sources: Sequence[Source], options: DedupOptions, notice: Notice
+) -> DedupReport:
     from ccrawl.duplicates.run import Totals, make_report  # that module starts this one
 
-    session = _session(options.spark_master)
-    context = session.sparkContext
     read = context.parallelize(list(enumerate(sources)), len(sources)).map(_read_file).persist(_disk())
     files = sorted(read.map(lambda file: (file[0], file[1], file[2])).collect())
     for place, _, why in files:
@@ -91,8 +94,8 @@ def dedup_spark(sources: Sequence[Source], options: DedupOptions, notice: Notice
     members, exact = _collect(context, kept, pairs)
     rows = _picked(sources, starts, members)
     with Scratch() as scratch:
-        place = np.searchsorted(rows.numbers, exact.members)
-        exact = keep_first(Groups(place, exact.offsets), rows, options.keep)
+        found = np.searchsorted(rows.numbers, exact.members)
+        exact = keep_first(Groups(found, exact.offsets), rows, options.keep)
         documents = collect_documents(rows, _not_documents(rows, exact), options.min_bytes, scratch)
         near = near_groups(documents, [pairs], rows, options, scratch)
     recomputed = sum(number for _, number, why in files if why)
@@ -107,17 +110,6 @@ def dedup_spark(sources: Sequence[Source], options: DedupOptions, notice: Notice
     for cached in (read, kept):
         cached.unpersist()
     return make_report(totals, rows, exact, near, options)
-
-
-def _session(master: str | None) -> Any:
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise UsageError(f"--runner spark needs PySpark: {install_command('spark')}") from error
-    if master is not None and master.startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers here need the same packages
-    builder = SparkSession.builder.appName("ccrawl dedup").config("spark.ui.showConsoleProgress", "false")
-    return (builder.master(master) if master else builder).getOrCreate()
 
 
 def _disk() -> Any:

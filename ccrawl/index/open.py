@@ -18,12 +18,13 @@ def open_index(location: str, *, create: bool = True) -> DedupIndex:
     Raises UsageError for a location that names no store (or, without `create`, a folder that isn't there),
     IndexFailure when the store can't be reached or is something else.
     """
-    scheme, colon, _ = location.partition(":")
-    if colon and scheme.lower() in ("redis", "rediss"):
+    if is_server(location):
         try:
             from ccrawl.index.redis_store import RedisIndex
         except ImportError as error:
-            raise UsageError(_MISSING.format(what=scheme, install=install_command("redis"))) from error
+            raise UsageError(
+                _MISSING.format(what="an index on a server", install=install_command("redis"))
+            ) from error
         return RedisIndex(location)
     path = local_path(location)
     if not create and not path.exists():
@@ -35,6 +36,11 @@ def open_index(location: str, *, create: bool = True) -> DedupIndex:
             _MISSING.format(what="an index in a folder", install=install_command("index"))
         ) from error
     return EmbeddedIndex(path, create=create)
+
+
+def is_server(location: str) -> bool:
+    """Whether a location names a server, which many machines can use at once, and not a folder."""
+    return location.lower().startswith(("redis:", "rediss:"))
 
 
 def local_path(location: str) -> Path:
