@@ -10,7 +10,7 @@ import asyncio
 import re
 import ssl
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from dataclasses import dataclass, field, replace
 
@@ -34,6 +34,7 @@ ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 MIN_PROGRESS = 256  # bytes of a body within `idle_timeout`: a byte a second is silence
 TICK = 0.002  # seconds that a timer may be early
+KEPT_RULES = 20_000  # origins
 DECODED_HERE = 256 << 10  # coded bytes; larger bodies are decoded in a thread, not between two packets
 _REDIRECTS = frozenset([301, 302, 303, 307, 308])
 _REFUSALS = frozenset([429, 503])
@@ -116,7 +117,7 @@ class _Fetcher:
             give_up=options.give_up,
             max_wait=options.max_wait,
         )
-        self._rules: dict[str, robots.Rules] = {}
+        self._rules: OrderedDict[str, robots.Rules] = OrderedDict()  # by origin
         self._results: deque[Fetched] = deque()
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
@@ -215,11 +216,10 @@ class _Fetcher:
             turn = self._schedule.take(time.monotonic())
             if turn is None:
                 break
-            origin = turn.job.url.origin
-            if not options.ignore_robots and origin not in self._rules:
-                turn.host.gated = True
+            rules_first = not options.ignore_robots and turn.job.url.origin not in self._rules
+            turn.host.gated = rules_first  # other URLs wait for the rules, too
             self._running += 1
-            task = self._loop.create_task(self._turn(turn))
+            task = self._loop.create_task(self._turn(turn, rules_first))
             self._tasks.add(task)
             task.add_done_callback(self._ended)
         if self._timer is not None:
@@ -236,18 +236,16 @@ class _Fetcher:
             task.result()
             self._start()
 
-    async def _turn(self, turn: Turn[_Job]) -> None:
+    async def _turn(self, turn: Turn[_Job], rules_first: bool) -> None:
         job, host = turn.job, turn.host
         sign, detail = Sign.NONE, ""
         try:
-            if host.gated:
-                sign, detail = await self._read_rules(job, host)
-            else:
-                sign, detail = await self._request(job, host)
+            step = self._read_rules if rules_first else self._request
+            sign, detail = await step(job, host)
         except Exception as error:  # a fault of ours costs one target, not the run
             self._finish(job, *classify(error))
         now = time.monotonic()
-        if host.gated:
+        if rules_first:
             self._schedule.lift(host, now)
         self._give_up(host, self._schedule.finish(turn, sign, detail, now))
 
@@ -271,6 +269,8 @@ class _Fetcher:
                 return _SIGNS[error.error], str(error)
         else:
             self._rules[job.url.origin] = rules
+            if len(self._rules) > KEPT_RULES:
+                self._rules.popitem(last=False)
             host.interval = max(host.interval, rules.delay)
         self._enqueue(job, first=True)
         return sign, detail
@@ -376,6 +376,8 @@ class _Fetcher:
                     if came < MIN_PROGRESS:
                         raise FetchError("timeout", f"{came} bytes in {now - window:.0f} s")
                     window, came = now, 0
+            if response.broken:
+                raise FetchError("truncated", "the chunks of the body can't be told apart")
         finally:
             response.close()
 

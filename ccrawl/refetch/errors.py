@@ -63,7 +63,7 @@ def _classify(error: Exception) -> tuple[str, str]:
         case aiohttp.ClientResponseError():
             return "protocol", error.message
         case aiohttp.ClientPayloadError():
-            return "truncated", said
+            return "truncated", getattr(error.__cause__, "message", "") or said
         case aiohttp.InvalidURL():
             return "url", said
         case OSError():

@@ -1,8 +1,9 @@
 """Requests and answers as they go over the wire, beside what aiohttp makes of them.
 
 aiohttp parses the head of an answer and throws it away; an archive keeps the bytes as received. A `Tap`
-stands between the transport and aiohttp's protocol and copies them on the way. It also hands the head over
-alone: aiohttp loses a whole answer when its last bytes come in one piece with something it can't parse.
+stands between the transport and aiohttp's protocol and copies them on the way. It also makes up for two
+things in aiohttp 3.14: an answer is lost whole when its end comes in one piece with something that can't be
+parsed (so the head is handed over alone), and whoever reads a body is not told when its chunks are broken.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class Tap(asyncio.Protocol):
 
     head: of the final answer, with its empty line; b"" while it is not complete
     head_at: when it was, in seconds of the monotonic clock
+    broken: the framing of the body can't be read on
+    response: whose body it is
     """
 
     def __init__(self, inner: Any, transport: asyncio.Transport) -> None:
@@ -41,6 +44,7 @@ class Tap(asyncio.Protocol):
         self._start = 0  # of the last head in what was received: interim ones come before the final one
         self.head = b""
         self.head_at = 0.0
+        self.broken = False
 
     def begin(self) -> None:
         """A request goes out: what comes in now is its answer."""
@@ -48,6 +52,8 @@ class Tap(asyncio.Protocol):
         self._received = bytearray()
         self._start = 0
         self.head = b""
+        self.broken = False
+        self.response: Response | None = None
 
     def end(self) -> None:
         """The answer is complete. Whatever else comes in was not asked for."""
@@ -56,7 +62,7 @@ class Tap(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if not self._waiting:
             if self._asked:
-                self._inner.data_received(data)
+                self._body_received(data)
             else:  # left over of the answer before, or an answer to nothing: never one to the next request
                 self._transport.abort()
             return
@@ -76,7 +82,14 @@ class Tap(asyncio.Protocol):
         cut = end - before
         self._inner.data_received(data[:cut])
         if cut < len(data):
-            self._inner.data_received(data[cut:])
+            self._body_received(data[cut:])
+
+    def _body_received(self, data: bytes) -> None:
+        self._inner.data_received(data)
+        if self._transport.is_closing() and self._inner.exception() is not None:
+            self.broken = True
+            if self.response is not None:
+                self.response.end_if_broken()
 
     def _end_of_head(self, seen: int) -> int | None:
         """Where the body of the final answer starts in what was received, None when its head is not whole.
@@ -106,10 +119,23 @@ class Tap(asyncio.Protocol):
 
 
 class Response(aiohttp.ClientResponse):
-    """An answer that knows the tap and the address it came through."""
+    """An answer that knows the tap and the address it came through. `broken`: its framing is, after its body."""
 
     tap: Tap
     ip_address: str
+    broken = False
+
+    async def start(self, connection: Any) -> aiohttp.ClientResponse:
+        await super().start(connection)
+        self.end_if_broken()
+        return self
+
+    def end_if_broken(self) -> None:
+        """End the body, for whoever reads it, where it can't be read on."""
+        content: aiohttp.StreamReader | None = self.content
+        if self.tap.broken and content is not None and not content.is_eof():
+            self.broken = True
+            content.feed_eof()
 
 
 class Request(aiohttp.ClientRequest):
@@ -126,6 +152,7 @@ class Request(aiohttp.ClientRequest):
         response = await super().send(conn)
         assert isinstance(response, Response)
         response.tap = tap
+        tap.response = response
         response.ip_address = str(transport.get_extra_info("peername")[0])
         return response
 
