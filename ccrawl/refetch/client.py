@@ -124,6 +124,7 @@ class _Fetcher:
         self._tasks: set[asyncio.Task[None]] = set()
         self._pending = 0  # targets taken and not yet among the results
         self._running = 0
+        self._closed = False
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self._session = aiohttp.ClientSession(
@@ -169,6 +170,7 @@ class _Fetcher:
             await self._wake.wait()
 
     async def close(self) -> None:
+        self._closed = True
         if self._timer is not None:
             self._timer.cancel()
         for task in self._tasks:
@@ -211,6 +213,8 @@ class _Fetcher:
 
     def _start(self) -> None:
         """Start what may start now, and see to it that what may start later does."""
+        if self._closed:
+            return
         options = self._options
         while self._running < options.connections and len(self._results) < options.connections:
             turn = self._schedule.take(time.monotonic())

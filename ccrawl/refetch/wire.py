@@ -69,11 +69,11 @@ class Tap(asyncio.Protocol):
         before = len(self._received)
         self._received += data
         end = self._end_of_head(before)
+        if (end or len(self._received)) > MAX_HEAD:
+            self._inner.set_exception(HeadTooLarge(f"the head is larger than {MAX_HEAD} bytes"))
+            self._transport.abort()
+            return
         if end is None:
-            if len(self._received) > MAX_HEAD:
-                self._inner.set_exception(HeadTooLarge(f"the head is larger than {MAX_HEAD} bytes"))
-                self._transport.abort()
-                return
             self._inner.data_received(data)
             return
         self._waiting = False
