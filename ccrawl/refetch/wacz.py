@@ -147,9 +147,8 @@ class _Packing:
 
     def fill(self, name: str, fill: Callable[[IO[bytes]], None]) -> None:
         """Store what `fill` writes."""
-        with tempfile.SpooledTemporaryFile(
-            _IN_MEMORY, dir=Path(self._package.filename or ".").parent
-        ) as file:
+        folder = str(Path(self._package.filename or ".").parent)
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=folder) as file:
             fill(file)
             self.store(name, file)
 

@@ -17,14 +17,14 @@ import hashlib
 import re
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from urllib.parse import quote
 
 from isal import igzip
 
 from ccrawl import __version__
-from ccrawl.archives import Digest
+from ccrawl.archives import Digest, digest_of
 from ccrawl.refetch.types import Exchange
 
 IDENTICAL_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -74,8 +74,7 @@ class Earlier:
 
 def payload_digest(body: bytes) -> Digest:
     """The digest of a body as records carry it."""
-    value = hashlib.sha256(body).digest()
-    return Digest("sha256", value, f"sha256:{value.hex()}")
+    return digest_of(body, "sha256")
 
 
 def warc_date(ms: int) -> str:
@@ -147,7 +146,7 @@ def response_record(exchange: Exchange, record_id: str, digest: Digest | None, t
         "response",
         [
             *_common(exchange, record_id),
-            *([("WARC-Payload-Digest", str(digest))] if digest else []),
+            *([("WARC-Payload-Digest", _spelled(digest))] if digest else []),
             *([("WARC-Truncated", truncated)] if truncated else []),
             ("Content-Type", "application/http; msgtype=response"),
         ],
@@ -167,7 +166,7 @@ def revisit_record(exchange: Exchange, record_id: str, earlier: Earlier) -> byte
             *([("WARC-Refers-To-Date", earlier.date)] if earlier.date else []),
             *([("WARC-Refers-To", earlier.record_id)] if earlier.record_id else []),
             *([("WARC-Refers-To-Container", CONTAINER + warc_uri(container.filename))] if container else []),
-            ("WARC-Payload-Digest", str(earlier.digest)),
+            ("WARC-Payload-Digest", _spelled(earlier.digest)),
             ("Content-Type", "application/http; msgtype=response"),
         ],
         _framed(exchange.response_head),
@@ -206,6 +205,11 @@ def _member(kind: str, fields: Fields, block: bytes) -> bytes:
     ]
     head = "\r\n".join(lines).encode() + b"\r\n\r\n"
     return igzip.compress(head + block + b"\r\n\r\n", _LEVEL, mtime=0)
+
+
+def _spelled(digest: Digest) -> str:
+    """SHA-256 in hex as Browsertrix writes it, others in Base32 as crawlers do."""
+    return f"sha256:{digest.value.hex()}" if digest.algorithm == "sha256" else str(replace(digest, text=""))
 
 
 def _framed(head: bytes) -> bytes:
