@@ -71,6 +71,10 @@ class Counts:
     failed: dict[str, int] = field(default_factory=dict)  # pages set aside, by cause
     damage: dict[str, int] = field(default_factory=dict)  # damaged places in the archive, by cause
     languages: dict[str, int] = field(default_factory=dict)  # rows by language
+    # Of a refetch's rows: by status ("" without an answer), by what failed, by what became of the page.
+    statuses: dict[str, int] = field(default_factory=dict)
+    errors: dict[str, int] = field(default_factory=dict)
+    changed: dict[str, int] = field(default_factory=dict)
     archive_bytes: int = 0  # as stored
     html_bytes: int = 0  # payloads of the rows, decoded
     markdown_bytes: int = 0

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ccrawl import __version__
 from ccrawl.archives import Capture, Source, Tally, read_captures
+from ccrawl.dataset.footer import footer
 from ccrawl.dataset.ledger import Counts, Failure
 from ccrawl.dataset.schema import Row
 from ccrawl.dataset.writer import ShardWriter, WrittenFile
-from ccrawl.html.extractors import get_extractor
 from ccrawl.run.board import Board
 from ccrawl.run.convert import EMPTY, OTHER_LANGUAGE, Outcome, Page, convert
 from ccrawl.run.duplicates import DuplicateFilter
@@ -23,7 +21,6 @@ from ccrawl.run.guard import convert_guarded, set_aside
 from ccrawl.run.indexed import IndexUse, filter_of, write_files
 from ccrawl.run.options import ExportOptions
 from ccrawl.run.processes import become_worker, worker_context
-from ccrawl.text import simhash
 
 # Rows between two updates of the board: often enough for a smooth display, too seldom to cost anything.
 _POST_EVERY = 16
@@ -116,27 +113,16 @@ def _numbered(captures: Iterator[Capture]) -> Iterator[Page]:
 
 
 def _footer(task: ShardTask, counts: Counts) -> dict[str, str]:
-    """The file's key-value metadata: what made it and what it holds; nothing that differs between runs."""
     options = task.options
-    return {
-        "ccrawl.version": __version__,
-        "ccrawl.extractor": get_extractor(options.extractor).label,
-        "ccrawl.simhash": simhash.DEFINITION,
-        "ccrawl.source": task.source.name,
-        "ccrawl.crawl": options.crawl,
-        "ccrawl.options": _json(options.for_manifest()),
-        "ccrawl.counts": _json({name: getattr(counts, name) for name in _FOOTER_COUNTS}),
-    }
+    return footer(
+        task.source.name, options.crawl, options.extractor, options.for_manifest(), counts, _FOOTER_COUNTS
+    )
 
 
 _FOOTER_COUNTS = (
     *("records", "pages", "rows", "duplicates", "duplicates_with_row", "duplicates_indexed"),
     *("empty", "other_language", "skipped", "failed"),
 )
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 class _Account:
