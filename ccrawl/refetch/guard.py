@@ -88,7 +88,7 @@ def is_public(address: Address) -> bool:
         inner = embedded(address)
         if inner is not None and not is_public(inner):
             return False
-        if address.ipv4_mapped is not None:
+        if inner is not None and (address.ipv4_mapped is not None or address in _NAT64):
             return True
     return (
         address.is_global

@@ -119,7 +119,10 @@ class Tap(asyncio.Protocol):
 
 
 class Response(aiohttp.ClientResponse):
-    """An answer that knows the tap and the address it came through. `broken`: its framing is, after its body."""
+    """An answer that knows the tap and the address it came through.
+
+    broken: its framing could not be read on, and the body ends there
+    """
 
     tap: Tap
     ip_address: str
