@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 SUFFIX = ".warc.gz"
 OPEN = ".open"
 MAX_BYTES = 1 << 30
+_STEP = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ class WarcOptions:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was found of a run that was killed: files left open, whole records in them, bytes cut off."""
+    """What was found of a run that was killed: files left open; whole records in them that were not synced;
+    bytes cut off."""
 
     files: int = 0
     records: int = 0
@@ -240,9 +243,13 @@ class WarcOutput:
 
     def _recover(self) -> Recovered:
         """Learn what the folder holds; go on with the file that a killed run left open."""
+        left = _files(self._directory, self._options.prefix, OPEN)
+        there = {path.name.removesuffix(OPEN) for path in [*self.files, *left]}
+        for name in self._places.files():
+            if name not in there:  # somebody took it away
+                self._places.forget(name)
         for path in self.files:
             self._learn(path, path.name)
-        left = _files(self._directory, self._options.prefix, OPEN)
         records = cut = 0
         for path in left:
             self._finish()
@@ -333,8 +340,19 @@ def _whole_records(file: IO[bytes], name: str, start: int, end: int) -> Iterator
     for record in records_in(piece, location, keep=lambda _: 0, damaged=note):
         if damage or record.offset != start or record.length is None:
             return
+        after = record.offset + record.length
+        if after == end and not _is_whole_member(file, record.offset, end):
+            return  # readers forgive a member that lacks its checksum; what is put after it would be lost
         yield record
-        start = record.offset + record.length
+        start = after
+
+
+def _is_whole_member(file: IO[bytes], start: int, end: int) -> bool:
+    inflater = zlib.decompressobj(31)
+    file.seek(start)
+    while not inflater.eof and (piece := file.read(min(_STEP, end - file.tell()))):
+        inflater.decompress(piece)
+    return inflater.eof
 
 
 @contextmanager

@@ -81,6 +81,10 @@ class Places:
         row = self._db.execute("SELECT bytes FROM files WHERE name = ?", (file,)).fetchone()
         return int(row[0]) if row else 0
 
+    def files(self) -> list[str]:
+        """The files that records are known of."""
+        return [name for (name,) in self._db.execute("SELECT name FROM files")]
+
     def find(self, record_id: str) -> Place | None:
         """Where a record stands, None when it was not written."""
         row = self._db.execute(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 
 from ccrawl.refetch.types import Exchange, Fetched, Target
 
@@ -59,3 +61,19 @@ def one(position: int, url: str, body: bytes, *, error: str = "", **options: obj
     """A target that took one exchange, a second after the one before it."""
     at = START + 1000 * position
     return fetched(position, exchange(url, body, at=at, **options), error=error)  # type: ignore[arg-type]
+
+
+def many(count: int) -> list[Fetched]:
+    """Targets with bodies of their own, a copy every fourth, a redirect every fifth."""
+    found = []
+    for number in range(count):
+        body = hashlib.shake_128(b"%d" % (number - number % 4 if number % 4 == 3 else number)).digest(600)
+        url, at = f"http://site{number % 7}.test/{number}", START + 1000 * number
+        hops = [exchange(url + "/old", b"moved", status="301 Moved", at=at - 5)] if number % 5 == 0 else []
+        found.append(fetched(number, *hops, exchange(url, body, at=at)))
+    return found
+
+
+def warc_contents(folder: Path) -> dict[str, bytes]:
+    """The WARC files of a folder, finished or not."""
+    return {path.name: path.read_bytes() for path in folder.glob("*.warc*")}
