@@ -2,7 +2,7 @@
 
 A shard counts as done when it stands in the ledger *and* its file still has the size and SHA-256
 written there; that a file exists means nothing. The ledger is written aside, synced and renamed, by
-the one run that holds the lock.
+the one run that holds the lock. What was finished since then stands in a journal beside it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ccrawl.dataset.entries import Counts, FailedShard, Failure, ShardEntry
+from ccrawl.dataset.journal import Journal, read_journal
 from ccrawl.dataset.layout import shard_files
+from ccrawl.dataset.shard_table import ShardTable, manifest_text
 from ccrawl.dataset.writer import write_atomically
 from ccrawl.errors import OutputError
 
@@ -31,104 +33,23 @@ FAILURES = "failures.jsonl"
 LOCK = ".lock"
 FORMAT = "ccrawl-manifest/1"
 
-# Writing the whole ledger after each of 100,000 shards would be quadratic. A run that is killed
-# between two writes does the last shards again, to the same bytes, and at most this share of its time.
+__all__ = [
+    "FAILURES",
+    "FORMAT",
+    "LOCK",
+    "MANIFEST",
+    "Counts",
+    "FailedShard",
+    "Failure",
+    "FailureLog",
+    "Ledger",
+    "ShardEntry",
+    "file_sha256",
+]
+
+# Writing the whole ledger after each of 100,000 shards would be quadratic. The journal has what came between
+# two writes, so this only says how old the manifest that others read may be.
 _LEDGER_TIME_SHARE = 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Something that was set aside, as a line of failures.jsonl."""
-
-    kind: str  # record, page or shard
-    shard: int
-    source: str
-    cause: str
-    detail: str = ""
-    offset: int | None = None
-    record_id: str | None = None
-    url: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Where the records of a shard went. `check` holds the law: nothing is lost, nothing counted twice.
-
-    records = pages + skipped; pages = rows + duplicates + empty + other_language + failed.
-    """
-
-    records: int = 0
-    pages: int = 0
-    rows: int = 0
-    duplicates: int = 0
-    duplicates_with_row: int = 0  # of the duplicates, those whose first copy in the shard made a row
-    duplicates_indexed: int = 0  # of the duplicates, those that the dedupe index knew
-    duplicate_bytes: int = 0  # of the duplicates' records, as stored
-    indexed: int = 0  # of the rows, those that the shard gives to the dedupe index
-    empty: int = 0
-    other_language: int = 0
-    skipped: dict[str, int] = field(default_factory=dict)  # records that are no pages, by cause
-    failed: dict[str, int] = field(default_factory=dict)  # pages set aside, by cause
-    damage: dict[str, int] = field(default_factory=dict)  # damaged places in the archive, by cause
-    languages: dict[str, int] = field(default_factory=dict)  # rows by language
-    # Of a refetch's rows: by status ("" without an answer), by what failed, by what became of the page.
-    statuses: dict[str, int] = field(default_factory=dict)
-    errors: dict[str, int] = field(default_factory=dict)
-    changed: dict[str, int] = field(default_factory=dict)
-    archive_bytes: int = 0  # as stored
-    html_bytes: int = 0  # payloads of the rows, decoded
-    markdown_bytes: int = 0
-
-    def check(self) -> None:
-        """Raise AssertionError when a record is not accounted for: a bug, never the input's fault."""
-        assert self.records == self.pages + sum(self.skipped.values()), self
-        dropped = self.duplicates + self.empty + self.other_language + sum(self.failed.values())
-        assert self.pages == self.rows + dropped, self
-
-    @staticmethod
-    def total(all_counts: Iterable[Counts]) -> Counts:
-        """The field-wise sum."""
-        sums: dict[str, Any] = {}
-        for counts in all_counts:
-            for name in (f.name for f in dataclasses.fields(Counts)):
-                value = getattr(counts, name)
-                if isinstance(value, dict):
-                    into = sums.setdefault(name, {})
-                    for cause, number in value.items():
-                        into[cause] = into.get(cause, 0) + number
-                else:
-                    sums[name] = sums.get(name, 0) + value
-        ordered: dict[str, Any] = {
-            name: dict(sorted(value.items())) if isinstance(value, dict) else value
-            for name, value in sums.items()
-        }
-        return Counts(**ordered)
-
-
-@dataclass(frozen=True, slots=True)
-class ShardEntry:
-    """A finished shard in the ledger."""
-
-    number: int
-    source: str
-    source_bytes: int | None
-    source_fingerprint: str
-    file: str  # relative to the dataset's folder
-    file_bytes: int
-    sha256: str
-    counts: Counts
-    failures: int
-    seconds: float
-    cpu_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class FailedShard:
-    """A shard that could not be read or written, after its retry."""
-
-    number: int
-    source: str
-    error: str
 
 
 class Ledger:
@@ -141,11 +62,12 @@ class Ledger:
         self.directory = directory
         self.options = options
         self.version = version
-        self.shards: dict[int, ShardEntry] = {}
+        self.shards = ShardTable()
         self.failed: dict[int, FailedShard] = {}
         self._lock: int | None = None
         self._written = 0.0
         self._cost = 0.0
+        self._journal: Journal | None = None  # of the manifest that this ledger wrote last
 
     @staticmethod
     def open(directory: Path, options: dict[str, Any], version: str, *, overwrite: bool = False) -> Ledger:
@@ -185,6 +107,8 @@ class Ledger:
 
     def close(self) -> None:
         """Give the lock back."""
+        if self._journal is not None:
+            self._journal.close()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -214,12 +138,14 @@ class Ledger:
         return intact
 
     def add(self, entry: ShardEntry) -> None:
-        """Record a finished shard; reaches the disk soon, and at the latest with `save`."""
+        """Record a finished shard, durably; `manifest.json` has it soon, and at the latest with `save`."""
         self.shards[entry.number] = entry
         self.failed.pop(entry.number, None)
         now = time.monotonic()
-        if now - self._written > self._cost / _LEDGER_TIME_SHARE:
+        if self._journal is None or now - self._written > self._cost / _LEDGER_TIME_SHARE:
             self.save()
+        else:
+            self._journal.append(self.shards.text(entry.number))
 
     def add_failed(self, failed: FailedShard) -> None:
         """Record a shard that was given up."""
@@ -228,26 +154,25 @@ class Ledger:
     def save(self) -> None:
         """Write the manifest, durably."""
         started = time.monotonic()
-        shards = [self.shards[number] for number in sorted(self.shards)]
-        manifest = {
-            "format": FORMAT,
-            "ccrawl": self.version,
-            "options": self.options,
-            "totals": {
-                "shards": len(shards),
-                "file_bytes": sum(shard.file_bytes for shard in shards),
-                **dataclasses.asdict(Counts.total(shard.counts for shard in shards)),
-            },
-            "shards": [dataclasses.asdict(shard) for shard in shards],
-            "failed_shards": [dataclasses.asdict(self.failed[number]) for number in sorted(self.failed)],
-        }
-        text = json.dumps(manifest, ensure_ascii=False, indent=1) + "\n"
-        write_atomically(self.directory / MANIFEST, text.encode("utf-8", "surrogatepass"))
+        hasher = hashlib.sha256()
+
+        def hashed(parts: Iterable[bytes]) -> Iterator[bytes]:
+            for part in parts:
+                hasher.update(part)
+                yield part
+
+        failed = [self.failed[number] for number in sorted(self.failed)]
+        head = {"format": FORMAT, "ccrawl": self.version, "options": self.options}
+        parts = manifest_text(head, self.shards.totals(), self.shards.texts(), failed)
+        write_atomically(self.directory / MANIFEST, hashed(parts))
+        if self._journal is not None:
+            self._journal.close()
+        self._journal = Journal(self.directory, hasher.hexdigest())
         self._written = time.monotonic()
         self._cost = self._written - started
 
     def _read(self) -> None:
-        from ccrawl.dataset.manifest import read_manifest  # which is built on this module
+        from ccrawl.dataset.manifest import checked_entry, read_manifest  # which are built on this module
 
         path = self.directory / MANIFEST
         if not os.path.lexists(path):
@@ -266,7 +191,9 @@ class Ledger:
                 f"{path}: the dataset was made with other options ({_difference(manifest, self)}); "
                 "give the same ones, use another --out, or --overwrite to start again"
             )
-        self.shards = {shard.number: shard for shard in manifest.shards}
+        self.shards.update((shard.number, shard) for shard in manifest.shards)
+        for entry in read_journal(self.directory, lambda: file_sha256(path), checked_entry):
+            self.shards[entry.number] = entry
 
 
 def _difference(manifest: Manifest, ledger: Ledger) -> str:

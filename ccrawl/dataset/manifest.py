@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ccrawl.dataset.ledger import FORMAT, MANIFEST, Counts, FailedShard, ShardEntry
+from ccrawl.dataset.shard_table import entry_text, manifest_text, totals
 from ccrawl.errors import OutputError
 
 # What `layout.shard_file` makes; nothing else is a shard's file.
@@ -98,7 +99,7 @@ def read_manifest(directory: Path) -> Manifest:
     if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise OutputError(f"{path}: not a {FORMAT} file")
     try:
-        shards = [_shard(entry) for entry in values["shards"]]
+        shards = [checked_entry(entry) for entry in values["shards"]]
         manifest = Manifest(
             version=_typed(values["ccrawl"], str),
             options=_typed(values["options"], dict),
@@ -119,24 +120,17 @@ def manifest_bytes(
 ) -> bytes:
     """A manifest as it stands on disk, key for key as the ledger writes it."""
     entries = list(shards)
-    counts = Counts.total(shard.counts for shard in entries) if entries else Counts()
-    values = {
-        "format": FORMAT,
-        "ccrawl": version,
-        "options": dict(options),
-        "totals": {
-            "shards": len(entries),
-            "file_bytes": sum(shard.file_bytes for shard in entries),
-            **dataclasses.asdict(counts),
-        },
-        "shards": [dataclasses.asdict(shard) for shard in entries],
-        "failed_shards": [dataclasses.asdict(shard) for shard in failed],
-    }
-    text = json.dumps(values, ensure_ascii=False, indent=1) + "\n"
-    return text.encode("utf-8", "surrogatepass")
+    sums = totals(
+        len(entries),
+        sum(shard.file_bytes for shard in entries),
+        Counts.total(shard.counts for shard in entries) if entries else Counts(),
+    )
+    head = {"format": FORMAT, "ccrawl": version, "options": dict(options)}
+    return b"".join(manifest_text(head, sums, map(entry_text, entries), list(failed)))
 
 
-def _shard(entry: Any) -> ShardEntry:
+def checked_entry(entry: Any) -> ShardEntry:
+    """An entry from the values of its JSON; KeyError, TypeError or ValueError when they are not one."""
     values = _fields(entry, ShardEntry)
     counts = Counts(**_fields(values["counts"], Counts))
     for field in dataclasses.fields(Counts):
