@@ -71,7 +71,7 @@ MARKUP: dict[str, str] = {
     "subscribe": "subscribe subscription newsletter signup register paywall membership premium abo "
     "mailing optin",
     "login": "login signin auth account user user-menu logout profile my",
-    "consent": "cookie cookies consent gdpr privacy ccpa cmp datenschutz",
+    "consent": "cookie cookies consent gdpr privacy ccpa datenschutz",
     "popup": "popup modal overlay lightbox dialog alert notice notification toast alertdialog tooltip "
     "popover offcanvas",
     "search": "search searchbox suche busca find filter filters facet facets sort sorting refine",

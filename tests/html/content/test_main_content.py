@@ -92,6 +92,14 @@ def test_an_article_about_cookies_stays() -> None:
     assert "We bake cookies with butter." in markdown
 
 
+def test_a_page_of_components_is_no_consent_dialog() -> None:
+    story = "".join(f"<div class=cmp-text><p>{line}</p></div>" for line in ARTICLE.split("<p>")[1:])
+    markdown, _ = extract(
+        page(f"<div class=cmp-title><h1>Ferry</h1></div><div class=cmp-container>{story}</div>")
+    )
+    assert_article(markdown)
+
+
 def test_a_page_that_is_all_consent_is_kept() -> None:
     markdown, _ = extract(page(f"<div class=cookie-policy>{CONSENT}</div>", "Cookie policy"))
     assert "partners" in markdown
