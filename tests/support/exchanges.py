@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -67,7 +68,8 @@ def many(count: int) -> list[Fetched]:
     """Targets with bodies of their own, a copy every fourth, a redirect every fifth."""
     found = []
     for number in range(count):
-        body = hashlib.shake_128(b"%d" % (number - number % 4 if number % 4 == 3 else number)).digest(600)
+        same = number - 3 if number % 4 == 3 else number
+        body = b"<p>" + base64.b64encode(hashlib.shake_128(b"%d" % same).digest(450))
         url, at = f"http://site{number % 7}.test/{number}", START + 1000 * number
         hops = [exchange(url + "/old", b"moved", status="301 Moved", at=at - 5)] if number % 5 == 0 else []
         found.append(fetched(number, *hops, exchange(url, body, at=at)))
