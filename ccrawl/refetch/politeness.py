@@ -7,7 +7,7 @@ may have `per_host` turns at a time and one in `interval` seconds. It is given u
 - when it is silent: after `give_up` turns without an answer in a row, as many URLs from all over its queue
   are tried (the first ones may be the only bad ones), and when they are silent too, it is given up. A host
   that has ever answered gets PATIENCE times as much. So a silent host costs two limits of time, not one for
-  each of its URLs;
+  each of its URLs. It gets all its turns at a time only after its first answer;
 - when it refuses (429, 503) for longer than the longest wait, or too often in a row.
 """
 
@@ -204,7 +204,10 @@ class Schedule(Generic[J]):
         return jobs
 
     def _has_turn(self, host: Host[J]) -> bool:
-        return bool(host.jobs) and host.active < host.width and not host.gated
+        if not host.jobs or host.active >= host.width or host.gated:
+            return False
+        # A host that has not answered yet has no more requests under way than it may fail to answer.
+        return host.answered or host.active + host.silences < self._give_up
 
     def _list(self, host: Host[J], now: float) -> None:
         if host.listed or not self._has_turn(host):
