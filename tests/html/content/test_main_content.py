@@ -95,7 +95,9 @@ def test_an_article_about_cookies_stays() -> None:
 def test_a_page_of_components_is_no_consent_dialog() -> None:
     story = "".join(f"<div class=cmp-text><p>{line}</p></div>" for line in ARTICLE.split("<p>")[1:])
     markdown, _ = extract(
-        page(f"<div class=cmp-title><h1>Ferry</h1></div><div class=cmp-container>{story}</div>")
+        page(
+            f"<div class=cmp-title><h1>The lighthouse of the island is lit again</h1></div><div class=cmp-container>{story}</div>"
+        )
     )
     assert_article(markdown)
 
