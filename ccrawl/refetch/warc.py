@@ -109,6 +109,7 @@ class WarcOutput:
         self._file: IO[bytes] | None = None
         self._name = ""
         self._size = 0
+        self._containers: list[Container] | None = None  # once closed
         with _reporting(directory):
             directory.mkdir(parents=True, exist_ok=True)
         self._places = Places(directory / f".{self._options.prefix}.places.sqlite")
@@ -155,13 +156,17 @@ class WarcOutput:
         self._places.commit()
 
     def containers(self) -> list[Container]:
-        """The WACZ files elsewhere that revisits of this output refer into: `relation.requires`."""
-        return self._places.containers()
+        """The WACZ files elsewhere that revisits of this output refer into, what `write_wacz` needs to know.
+        To be asked after `close`, too."""
+        return self._places.containers() if self._containers is None else self._containers
 
     def close(self) -> None:
         """Finish the open file, so that all of the output can be read. May be called twice."""
+        if self._containers is not None:
+            return
         try:
             self._finish()
+            self._containers = self._places.containers()
         finally:
             self._places.close()
 
