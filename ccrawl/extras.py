@@ -14,6 +14,7 @@ EXTRAS = {
     "remote": "http(s) and s3 sources",
     "index": "the dedupe index in a folder",
     "redis": "the dedupe index on a server",
+    "refetch": "ccrawl refetch",
     "hub": "ccrawl publish",
     "lz4": "archives compressed with LZ4",
     "spark": "--runner spark",

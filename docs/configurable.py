@@ -58,17 +58,13 @@ def page() -> str:
 
 
 def _row(option: Any, words: list[str], ctx: Any) -> str:
+    from ccrawl.cli.help import value_name
     from ccrawl.cli.settings import key_of, variables
 
     key = key_of(option)
-    value = "true or false" if option.is_flag else _value(option, ctx)
+    value = "true or false" if option.is_flag else f"`{value_name(option, ctx)}`".replace("|", "\\|")
+    value += ", or a list of them" if option.multiple else ""
     return f"| `{key}` | {value} | `{variables(words, key)[0]}` | {option.help or ''} |"
-
-
-def _value(option: Any, ctx: Any) -> str:
-    """What an option takes, in a cell of a table."""
-    text = option.metavar or option.display_type(ctx).strip("<>")
-    return "`" + text.replace("|", "\\|") + "`" + (", or a list of them" if option.multiple else "")
 
 
 def _listed(keys: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from types import FrameType
 
 import typer
 
+from ccrawl.cli.help import PlainHelpGroup
 from ccrawl.errors import CcrawlError
 
 # name -> (module, one line of help). The module is imported when its command is used, so that
@@ -21,7 +22,7 @@ COMMANDS = {
     "convert": "Turn one page into Markdown.",
     "check": "Read archives without converting: records, digests, damage.",
     "dedup": "Report exact and near duplicates of a dataset.",
-    "index": "Keep the dedupe index: what earlier runs and crawls have captured.",
+    "index": "Keep the dedupe index: what earlier runs and crawls captured.",
     "card": "Write a dataset's card.",
     "verify": "Check a dataset against its manifest, and its archives.",
     "show": "Read rows of a dataset as a person.",
@@ -118,12 +119,13 @@ def _app(arguments: list[str]) -> typer.Typer:
     """The application; only the command that is asked for is imported."""
     app = typer.Typer(
         name="ccrawl",
+        cls=PlainHelpGroup,
         help=_root.__doc__,
         epilog="Example: ccrawl export crawl.warc.gz --out dataset",
         no_args_is_help=True,
         add_completion=True,
         pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
+        rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
@@ -144,7 +146,7 @@ def add_command(app: typer.Typer, name: str) -> None:
     if hasattr(module, "app"):  # a command with commands of its own
         for inner in module.app.registered_commands:
             inner.cls = ConfiguredCommand
-        app.add_typer(module.app, name=name)
+        app.add_typer(module.app, name=name, cls=PlainHelpGroup)
     else:
         bare = getattr(module, "RUNS_BARE", False)  # without arguments it works, not prints its help
         app.command(name, no_args_is_help=not bare, cls=ConfiguredCommand)(module.command)

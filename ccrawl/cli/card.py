@@ -144,7 +144,7 @@ def command(
     What you write between its keep lines stays when the card is made again, and
     what it says (name, licence, contact ...) stays unless you say otherwise.
 
-    [dim]Example: ccrawl card dataset --license odc-by --contact removal@example.org[/dim]
+    Example: ccrawl card dataset --license odc-by --contact removal@example.org
     """
     if show_template:
         print(DEFAULT_TEMPLATE, end="")

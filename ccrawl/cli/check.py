@@ -36,7 +36,7 @@ def command(
 
     Exits with 3 when a file is damaged, can't be read, or has a digest that is wrong.
 
-    [dim]Example: ccrawl check 'crawl/*.warc.gz'[/dim]
+    Example: ccrawl check 'crawl/*.warc.gz'
     """
     sound = True
     for check in check_sources(find_sources(sources, cache=cache)):

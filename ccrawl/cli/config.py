@@ -30,7 +30,7 @@ from ccrawl.errors import UsageError, did_you_mean
 app = typer.Typer(
     help="Show what options are set to, and where: in the environment, in files, or nowhere.",
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
 )
 
 
@@ -59,7 +59,7 @@ def show(
 
     Without COMMAND: of all commands, what is not at its default.
 
-    [dim]Example: ccrawl config show export[/dim]
+    Example: ccrawl config show export
     """
     words = command or []
     names = [words[0]] if words else [name for name in COMMANDS if name != "config"]

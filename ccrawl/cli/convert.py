@@ -76,7 +76,7 @@ def command(
 ) -> None:
     """Convert one page to Markdown on stdout.
 
-    [dim]Example: ccrawl convert page.html --base-url https://example.org/[/dim]
+    Example: ccrawl convert page.html --base-url https://example.org/
     """
     from ccrawl.html.markdown import RenderOptions
     from ccrawl.html.options import ExtractOptions

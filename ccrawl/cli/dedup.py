@@ -127,7 +127,7 @@ def command(
     Exact duplicates have byte-identical Markdown. Near duplicates have fingerprints that differ in few bits,
     and lengths within a factor of two; every such pair is found.
 
-    [dim]Example: ccrawl dedup dataset --clusters clusters.parquet --html duplicates.html[/dim]
+    Example: ccrawl dedup dataset --clusters clusters.parquet --html duplicates.html
     """
     options = DedupOptions(
         distance=distance,

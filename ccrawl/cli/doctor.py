@@ -24,7 +24,7 @@ def command(
     Makes a small archive in a temporary folder, exports and verifies it, and removes it.
     Exits with 1 when something that is needed is missing or the self-test fails.
 
-    [dim]Example: ccrawl doctor[/dim]
+    Example: ccrawl doctor
     """
     diagnosis = examine()
     print(json.dumps(_as_json(diagnosis), indent=1) if as_json else _as_text(diagnosis))

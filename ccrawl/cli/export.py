@@ -38,9 +38,7 @@ def command(
     ],
     crawl: Annotated[
         str,
-        typer.Option(
-            metavar="ID", help="The crawl's name: files go to DIR/data/crawl=ID.", rich_help_panel=_READ
-        ),
+        typer.Option(metavar="ID", help="The crawl: files go to DIR/data/crawl=ID.", rich_help_panel=_READ),
     ] = _DEFAULTS.crawl,
     shards: Annotated[
         str | None,
@@ -55,7 +53,7 @@ def command(
         str | None,
         typer.Option(
             metavar="FILE|-",
-            help="Read single records: JSON lines of filename, offset, length.",
+            help="Read single records, by JSON lines of their places.",
             rich_help_panel=_READ,
             show_default=False,
         ),
@@ -63,7 +61,10 @@ def command(
     base_url: Annotated[
         str,
         typer.Option(
-            metavar="URL", help="Where --shards and --locations are: a URL or folder.", rich_help_panel=_READ
+            metavar="URL",
+            help="Where --shards and --locations are.",
+            rich_help_panel=_READ,
+            show_default="Common Crawl's",
         ),
     ] = BASE_URL,
     gap: Annotated[
@@ -103,7 +104,7 @@ def command(
         bool,
         typer.Option(
             "--dedup-digest",
-            help="Drop byte-identical pages of a shard before parsing.",
+            help="Drop byte-identical pages of a shard.",
             rich_help_panel=_KEEP,
         ),
     ] = False,
@@ -111,7 +112,7 @@ def command(
         str | None,
         typer.Option(
             metavar="URL",
-            help="Drop what earlier runs have: a folder, or redis://host.",
+            help="Drop what runs before have: a folder or redis://.",
             rich_help_panel=_KEEP,
             show_default=False,
         ),
@@ -161,17 +162,17 @@ def command(
         str,
         typer.Option(
             metavar="NAME",
-            help="main, raw (the whole page), markdownify, or wet.",
+            help="main, raw, markdownify or wet.",
             rich_help_panel=_CONVERT,
         ),
     ] = _DEFAULTS.extractor,
     favor: Annotated[
         Literal["precision", "balanced", "recall"],
-        typer.Option(help="Keep less or more where the content is unclear.", rich_help_panel=_CONVERT),
+        typer.Option(help="Keep less or more where it is unclear.", rich_help_panel=_CONVERT),
     ] = _DEFAULTS.extract.favor,
     links: Annotated[
         Literal["keep", "drop", "reference"],
-        typer.Option(help="Links, their text only, or listed at the end.", rich_help_panel=_CONVERT),
+        typer.Option(help="Links, their text, or a list at the end.", rich_help_panel=_CONVERT),
     ] = _DEFAULTS.extract.render.links,
     images: Annotated[
         Literal["keep", "alt", "drop"],
@@ -237,10 +238,10 @@ def command(
 ) -> int:
     """Turn web archives into a Markdown dataset.
 
-    Reads every page (an HTML response with status 200), takes its main content as Markdown, and writes one
-    Parquet file a shard. The same command again goes on where a run was stopped.
+    A page (HTML with status 200) becomes a row of Markdown, a shard a Parquet
+    file. The same command again goes on where a run was stopped.
 
-    [dim]Example: ccrawl export crawl.warc.gz --out dataset --dedup-digest --lang eng[/dim]
+    Example: ccrawl export crawl.warc.gz --out dataset --dedup-digest --lang eng
     """
     if no_commit and dedup_index is None:
         raise UsageError("--no-commit says what becomes of a run in a --dedup-index; give one")

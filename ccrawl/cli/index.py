@@ -18,7 +18,7 @@ from ccrawl.index.collect import ImportPolicy
 app = typer.Typer(
     help="Keep the dedupe index: which payloads earlier runs and crawls have captured.",
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
 )
 
 _Index = Annotated[
@@ -170,7 +170,7 @@ def import_(
 ) -> int:
     """Take in what other tools and former runs have captured. What the index has already is left out.
 
-    [dim]Example: ccrawl index import collection.json --dedup-index index --workers 2[/dim]
+    Example: ccrawl index import collection.json --dedup-index index --workers 2
     """
     from ccrawl.index.importer import import_sources
 

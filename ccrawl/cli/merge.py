@@ -39,7 +39,7 @@ def command(
     them hold must have the same bytes. They are only read, and nothing is
     written over. The same command again finishes a merge that was stopped.
 
-    [dim]Example: ccrawl merge machine-1/out machine-2/out --out dataset[/dim]
+    Example: ccrawl merge machine-1/out machine-2/out --out dataset
     """
     report = merge(directories, out, link=link)
     if as_json:

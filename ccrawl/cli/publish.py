@@ -39,7 +39,7 @@ def command(
     The access token is the one of huggingface_hub: HF_TOKEN, or that of
     `hf auth login`. The same command again goes on where it was stopped.
 
-    [dim]Example: ccrawl publish dataset --repo org/name --dry-run[/dim]
+    Example: ccrawl publish dataset --repo org/name --dry-run
     """
     report = publish(
         directory,

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperOption
 
+from ccrawl.cli.help import PlainHelpCommand
 from ccrawl.errors import UsageError, did_you_mean
 
 PREFIX = "CCRAWL"
@@ -30,7 +31,7 @@ PROJECT_FILE, PYPROJECT = "ccrawl.toml", "pyproject.toml"
 SHARED = frozenset(
     (
         *("cache", "dedup-index", "extractor", "favor", "headings", "images", "json", "links", "quiet"),
-        *("repo", "workers"),
+        *("repo", "runner", "spark-master", "workers"),
     )
 )
 # What removes or replaces work, or opens what is closed for a reason, is asked for each time anew.
@@ -122,7 +123,7 @@ def _read(path: Path, kind: str) -> SettingsFile:
     return SettingsFile(path, kind, values)
 
 
-class ConfiguredCommand(TyperCommand):
+class ConfiguredCommand(PlainHelpCommand):
     """A command whose options take values from the environment and from files, and that says which files."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

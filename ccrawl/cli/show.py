@@ -79,7 +79,7 @@ def command(
 ) -> None:
     """Show rows of a dataset: their metadata, and their Markdown as text to read.
 
-    [dim]Example: ccrawl show dataset --sample 3[/dim]
+    Example: ccrawl show dataset --sample 3
     """
     if url is None and doc_id is None and row is None and sample is None:
         row = 0

@@ -61,7 +61,7 @@ def command(
     Files are held against the manifest, rows against their own laws.
     Exits with 3 when something is wrong, after a list of what.
 
-    [dim]Example: ccrawl verify dataset --source 'crawl/*.warc.gz' --repair[/dim]
+    Example: ccrawl verify dataset --source 'crawl/*.warc.gz' --repair
     """
     report = verify(
         directory,
