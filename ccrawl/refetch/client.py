@@ -68,7 +68,10 @@ async def fetch(
     options.check()
     fetcher = _Fetcher(options, lookup, tls)
     try:
-        async for fetched in fetcher.run(targets):
+        fetcher.begin(targets)
+        while results := await fetcher.results():
+            fetched = results.popleft()
+            fetcher.given()
             yield fetched
     finally:
         await fetcher.close()
@@ -91,19 +94,21 @@ class _Job:
 class _Progress:
     """What has come of one request, for when it ends before it is done."""
 
-    __slots__ = ("first_byte", "head", "parts", "size")
+    __slots__ = ("parts", "response", "size", "started_at", "url")
 
-    def __init__(self) -> None:
-        self.head: Exchange | None = None  # without its body
-        self.first_byte = 0.0  # seconds of the monotonic clock
+    def __init__(self, url: WebUrl) -> None:
+        self.url = url
+        self.started_at = _now_ms()
+        self.response: Response | None = None  # once its head is there
         self.parts: list[bytes] = []
         self.size = 0
 
     def exchange(self, *, complete: bool) -> Exchange | None:
         """What has come so far; None without a head."""
-        if self.head is None:
+        if self.response is None:
             return None
-        return replace(self.head, body=b"".join(self.parts), complete=complete)
+        body = b"".join(self.parts) if len(self.parts) != 1 else self.parts[0]
+        return exchange_of(self.response, self.url.text, self.started_at, body, complete=complete)
 
 
 class _Fetcher:
@@ -126,6 +131,7 @@ class _Fetcher:
         self._running = 0
         self._closed = False
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
         self._loop = asyncio.get_running_loop()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
@@ -152,22 +158,27 @@ class _Fetcher:
             max_headers=MAX_HEAD,
         )
 
-    async def run(self, targets: Iterable[Target] | AsyncIterable[Target]) -> AsyncIterator[Fetched]:
-        feeder = asyncio.create_task(self._feed(targets))
-        self._tasks.add(feeder)
-        while True:
-            while self._results:
-                fetched = self._results.popleft()
-                self._pending -= 1
-                self._room.set()
-                yield fetched
-                self._start()
-            if feeder.done():
-                feeder.result()
+    def begin(self, targets: Iterable[Target] | AsyncIterable[Target]) -> None:
+        self._feeder = self._loop.create_task(self._feed(targets))
+        self._tasks.add(self._feeder)
+
+    async def results(self) -> deque[Fetched]:
+        """The results that are there, for the caller to take out; none when all have been given."""
+        while not self._results:
+            if self._feeder.done():
+                self._feeder.result()
                 if not self._pending:
-                    return
+                    break
             self._wake.clear()
             await self._wake.wait()
+        return self._results
+
+    def given(self) -> None:
+        """The caller has taken one more result."""
+        self._pending -= 1
+        self._room.set()
+        if len(self._results) == self._options.connections - 1:
+            self._start()
 
     async def close(self) -> None:
         self._closed = True
@@ -226,12 +237,16 @@ class _Fetcher:
             task = self._loop.create_task(self._turn(turn, rules_first))
             self._tasks.add(task)
             task.add_done_callback(self._ended)
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         at = self._schedule.next_turn()
-        if at is not None:
-            self._timer = self._loop.call_later(max(0.0, at - time.monotonic()) + TICK, self._start)
+        if at is not None and (self._timer is None or at < self._timer_at):
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer_at = at
+            self._timer = self._loop.call_later(max(0.0, at - time.monotonic()) + TICK, self._due)
+
+    def _due(self) -> None:
+        self._timer = None
+        self._start()
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -260,7 +275,6 @@ class _Fetcher:
 
     async def _read_rules(self, job: _Job, host: Host[_Job]) -> tuple[Sign, str]:
         """Read the robots.txt of the job's origin; the job itself waits, or fails as its host does."""
-        sign, detail = Sign.ANSWER, ""
         try:
             rules = await self._robots(job.url)
         except FetchError as error:
@@ -277,17 +291,17 @@ class _Fetcher:
                 self._rules.popitem(last=False)
             host.interval = max(host.interval, rules.delay)
         self._enqueue(job, first=True)
-        return sign, detail
+        return Sign.NONE, ""  # a host may answer this and nothing else
 
     async def _robots(self, url: WebUrl) -> robots.Rules:
         """Raises FetchError when the origin can't be reached at all, or asks for a pause."""
         at = web_url(f"{url.origin}/robots.txt")
         for hop in range(robots.MAX_REDIRECTS + 1):
-            progress = _Progress()
+            progress = _Progress(at)
             error = detail = ""
             try:
                 async with asyncio.timeout(self._options.total_timeout):
-                    await self._exchange(at, progress, robots.MAX_ROBOTS)
+                    await self._exchange(progress, robots.MAX_ROBOTS)
             except Exception as caught:
                 error, detail = classify(caught)
                 if hop == 0 and error in _UNREACHED:
@@ -328,15 +342,15 @@ class _Fetcher:
         job.started_at = job.started_at or _now_ms()
         job.requests += 1
         job.seen.add(job.url.text)
-        progress = _Progress()
+        progress = _Progress(job.url)
         error = detail = ""
         try:
             async with asyncio.timeout(self._options.total_timeout - job.spent):
-                await self._exchange(job.url, progress, self._options.max_body)
+                await self._exchange(progress, self._options.max_body)
         except Exception as caught:
             error, detail = classify(caught)
-        if progress.first_byte:
-            job.ttfb_ms = round((job.spent + progress.first_byte - began) * 1000)
+        if progress.response is not None:
+            job.ttfb_ms = round((job.spent + progress.response.head_at - began) * 1000)
         job.spent += time.monotonic() - began
         exchange = progress.exchange(complete=not error)
         if exchange is not None:
@@ -353,20 +367,19 @@ class _Fetcher:
             error = await self._answered(job, exchange, error, detail)
         return _SIGNS.get(error, Sign.ANSWER), detail
 
-    async def _exchange(self, url: WebUrl, progress: _Progress, max_body: int) -> None:
+    async def _exchange(self, progress: _Progress, max_body: int) -> None:
         """One request and its answer, as far as it comes, into `progress`."""
         try:
-            address = URL(url.text, encoded=True)
+            address = URL(progress.url.text, encoded=True)
         except ValueError as error:
             raise FetchError("url", str(error)) from error
-        started_at = _now_ms()
         response = await self._session.get(address, allow_redirects=False)
         try:
             assert isinstance(response, Response)
-            if not response.tap.head:
+            if not response.head:
                 raise FetchError("protocol", "the server spoke before it was asked")
-            progress.head = exchange_of(response, url.text, started_at)
-            progress.first_byte = window = response.tap.head_at
+            progress.response = response
+            window = response.head_at
             came = 0  # in this window
             async for part in response.content.iter_any():
                 progress.parts.append(part)

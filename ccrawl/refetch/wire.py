@@ -121,15 +121,20 @@ class Tap(asyncio.Protocol):
 class Response(aiohttp.ClientResponse):
     """An answer that knows the tap and the address it came through.
 
-    broken: its framing could not be read on, and the body ends there
+    head: as received, b"" for an answer that was there before the request
+    head_at: when it came, in seconds of the monotonic clock
+    broken: the framing could not be read on, and the body ends there
     """
 
     tap: Tap
     ip_address: str
+    head: bytes
+    head_at: float
     broken = False
 
     async def start(self, connection: Any) -> aiohttp.ClientResponse:
         await super().start(connection)
+        self.head, self.head_at = self.tap.head, self.tap.head_at
         self.end_if_broken()
         return self
 
@@ -146,6 +151,8 @@ class Request(aiohttp.ClientRequest):
 
     async def send(self, conn: Any) -> aiohttp.ClientResponse:
         transport = conn.transport
+        if transport is None:  # lost since it was taken from the pool: asked for again on another one
+            raise aiohttp.ServerDisconnectedError
         tap = transport.get_protocol()
         if not isinstance(tap, Tap):
             tap = Tap(tap, transport)
@@ -167,18 +174,18 @@ def _request_head(response: aiohttp.ClientResponse) -> bytes:
     return f"{request.method} {request.url.raw_path_qs} HTTP/1.1\r\n{fields}\r\n".encode()
 
 
-def exchange_of(response: Response, url: str, started_at: int) -> Exchange:
-    """An exchange with everything but its body."""
+def exchange_of(response: Response, url: str, started_at: int, body: bytes, *, complete: bool) -> Exchange:
+    """What went over the wire for a response, of whose body `body` came."""
     return Exchange(
         url=url,
         started_at=started_at,
         ip_address=response.ip_address,
         request_head=_request_head(response),
-        response_head=response.tap.head,
+        response_head=response.head,
         status=response.status,
         headers=tuple((_text(name), _text(value)) for name, value in response.raw_headers),
-        body=b"",
-        complete=False,
+        body=body,
+        complete=complete,
     )
 
 
