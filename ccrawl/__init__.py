@@ -4,6 +4,8 @@ Every command of the command line is a function here first. Importing this packa
 function loads what it needs when it is called.
 
     export          web archives -> Markdown dataset
+    refetch         archives, datasets or lists of URLs -> dataset of what they answer today
+    convert_dataset dataset with an html column -> Markdown dataset
     dedup           dataset -> exact and near duplicates
     card            dataset -> its card, README.md and pictures
     verify          dataset -> what is wrong with it
@@ -20,8 +22,10 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,6 +37,9 @@ if TYPE_CHECKING:
     from ccrawl.dataset.verify import verify
     from ccrawl.duplicates import dedup
     from ccrawl.html.options import ExtractOptions
+    from ccrawl.refetch.convert import ConvertDatasetReport
+    from ccrawl.refetch.options import RefetchOptions
+    from ccrawl.refetch.run import RefetchReport
     from ccrawl.run.events import Listener
     from ccrawl.run.export import ExportReport
     from ccrawl.run.options import ExportOptions
@@ -54,12 +61,14 @@ __all__ = [
     "__version__",
     "card",
     "check",
+    "convert_dataset",
     "dedup",
     "export",
     "markdown",
     "merge",
     "publish",
     "read_captures",
+    "refetch",
     "simhash",
     "verify",
 ]
@@ -141,6 +150,112 @@ def export(
     return report
 
 
+def refetch(
+    sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str] | Source],
+    out: str | os.PathLike[str],
+    *,
+    options: RefetchOptions | None = None,
+    workers: int | None = None,
+    overwrite: bool = False,
+    dedup_index: str | None = None,
+    commit: bool = True,
+    warc: str | os.PathLike[str] | None = None,
+    wacz: str | os.PathLike[str] | None = None,
+    card: bool = True,
+    listener: Listener | None = None,
+) -> RefetchReport:
+    """Fetch every URL of `sources` and write what came, a row for each, to a dataset in the folder `out`.
+
+    `sources` are archives as `export` takes them, datasets (folders, Parquet files), lists of URLs (text, a
+    URL or a JSON object a line) or "-" for a list on stdin; each file is a shard, but for lists, which are
+    cut into shards of 50,000 lines. A URL that comes again has no second row. Rows stand in the order of the
+    input. `workers` processes (default: one less than the cores) convert beside the fetch. What an earlier
+    run has fetched is not fetched again, even when it was killed, unless `overwrite`.
+
+    `warc` is a folder for WARC files of all that went over the wire, `wacz` a file that packs them.
+    `dedup_index`, `commit` and `card` are as in `export`.
+
+    Raises UsageError (the call, a source that is not there, no contact for live hosts), SourceError (a list)
+    and OutputError (the folder, the disk). A fetch that failed is a row. Shards and pages that failed are in
+    the report; with `options.pages.strict` the first failed shard raises.
+    """
+    from ccrawl.archives import Source
+    from ccrawl.dataset.layout import check_crawl_id
+    from ccrawl.html.extractors import get_extractor
+    from ccrawl.refetch.options import RefetchOptions
+    from ccrawl.refetch.run import run_refetch
+    from ccrawl.refetch.targets import ARCHIVE, Input, find_inputs
+    from ccrawl.refetch.work import FOLDER
+    from ccrawl.run.events import ignore
+
+    options = options or RefetchOptions()
+    options.check()
+    check_crawl_id(options.pages.crawl)
+    get_extractor(options.pages.extractor)
+    given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    paths = [os.fspath(source) for source in given if not isinstance(source, Source)]
+    found = [Input(ARCHIVE, source) for source in given if isinstance(source, Source)]
+    report = run_refetch(
+        found + (find_inputs(paths, Path(out) / FOLDER) if paths or not found else []),
+        Path(out),
+        options,
+        workers=workers or max(1, _cores() - 1),
+        overwrite=overwrite,
+        index=dedup_index,
+        commit=commit,
+        warc=Path(warc) if warc is not None else None,
+        wacz=Path(wacz) if wacz is not None else None,
+        listener=listener or ignore,
+    )
+    if card:
+        _write_card(Path(out), listener or ignore)
+    return report
+
+
+def convert_dataset(
+    sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    options: ExportOptions | None = None,
+    keep_html: bool = False,
+    workers: int | None = None,
+    overwrite: bool = False,
+    card: bool = True,
+    listener: Listener | None = None,
+) -> ConvertDatasetReport:
+    """Convert the HTML of datasets to Markdown, into a dataset of a refetch's layout in the folder `out`.
+
+    `sources` are Parquet files, folders, globs or URLs with the columns url and html (bytes, or text that was
+    decoded before); `refetch` with `fetch_only` writes such. Each file is a shard. Other columns of the
+    layout are taken over, and the rest left out; html is left out unless `keep_html`. Of `options` those
+    count that say how pages are converted. What an earlier run has finished is left alone, unless
+    `overwrite`.
+
+    Raises UsageError and OutputError; a file that can't be read, and pages that can't be converted, are in
+    the report. With `options.strict` the first failed shard raises.
+    """
+    from ccrawl.html.extractors import get_extractor
+    from ccrawl.refetch.convert import run_convert
+    from ccrawl.run.events import ignore
+    from ccrawl.run.options import ExportOptions
+
+    options = options or ExportOptions()
+    get_extractor(options.extractor)
+    given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    report = run_convert(
+        [os.fspath(source) for source in given],
+        Path(out),
+        options,
+        workers=workers or _cores(),
+        keep_html=keep_html,
+        overwrite=overwrite,
+        listener=listener or ignore,
+    )
+    if card:
+        _write_card(Path(out), listener or ignore)
+    return report
+
+
 def _write_card(directory: Path, listener: Listener) -> None:
     from ccrawl.dataset.card import card
     from ccrawl.errors import OutputError
@@ -199,3 +314,15 @@ def _cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this system
         return os.cpu_count() or 1
+
+
+class _Package(ModuleType):
+    """`refetch` is a function here and a package of modules below: importing one of those would put the
+    package in the function's place."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name != "refetch" or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -15,6 +15,7 @@ from ccrawl.run.events import (
     Event,
     Listener,
     Notice,
+    RefetchProgress,
     RunProgress,
     RunStarted,
     ShardDone,
@@ -46,7 +47,7 @@ class _JsonLines:
         self._told = 0.0
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, RunProgress):
+        if isinstance(event, RunProgress | RefetchProgress):
             if time.monotonic() - self._told < _JSON_EVERY:
                 return
             self._told = time.monotonic()
@@ -67,10 +68,11 @@ class _PlainLines:
         if isinstance(event, RunStarted):
             self._plan = event
             print(_plan(event), file=sys.stderr, flush=True)
-        elif isinstance(event, RunProgress):
+        elif isinstance(event, RunProgress | RefetchProgress):
             if time.monotonic() - self._told >= _LINE_EVERY:
                 self._told = time.monotonic()
-                print(_state(event, self._plan), file=sys.stderr, flush=True)
+                told = _state(event, self._plan) if isinstance(event, RunProgress) else _refetched(event)
+                print(told, file=sys.stderr, flush=True)
         else:
             print(_news(event), file=sys.stderr, flush=True)
 
@@ -113,6 +115,13 @@ class _Bar:
                 completed=event.progress.archive_bytes,
                 description=_figures(event.progress, event.seconds),
             )
+        elif isinstance(event, RefetchProgress):
+            self._bar.update(
+                self._task,
+                total=event.targets or None,
+                completed=event.fetched,
+                description=_fetches(event),
+            )
         elif not isinstance(event, ShardDone) or (self._plan and self._plan.shards > 1):
             self._console.print(_news(event), highlight=False, markup=False)
 
@@ -148,6 +157,20 @@ def _state(event: RunProgress, plan: RunStarted | None) -> str:
     if plan.source_bytes and done:
         left = event.seconds * (plan.source_bytes - done) / done
         text += f", about {duration(max(0.0, left))} left"
+    return text
+
+
+def _refetched(event: RefetchProgress) -> str:
+    return f"{duration(event.seconds)}: {_fetches(event)}"
+
+
+def _fetches(event: RefetchProgress) -> str:
+    rate = event.fetched / event.seconds if event.seconds else 0.0
+    text = f"{event.fetched:,} of {count(event.targets, 'URL')} fetched, {rate:,.0f} a second"
+    if event.failed:
+        text += f", {event.failed:,} failed"
+    if event.converted:
+        text += f", {event.converted:,} converted"
     return text
 
 

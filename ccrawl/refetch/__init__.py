@@ -1,1 +1,1 @@
-"""Today's page for every URL of a dataset, an archive or a list: fetched politely, kept as rows and as WARC."""
+"""Today's page for every URL of a dataset, an archive or a list, fetched politely: as rows and as WARC."""

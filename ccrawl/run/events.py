@@ -29,6 +29,20 @@ class RunProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class RefetchProgress:
+    """Of this run: URLs to fetch as far as shards are planned, fetches done, those that failed, pages
+    converted, rows written."""
+
+    targets: int
+    fetched: int
+    failed: int
+    converted: int
+    rows: int
+    shards_done: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class ShardDone:
     """A shard whose file is in place and in the ledger."""
 
@@ -64,7 +78,7 @@ class Notice:
     text: str
 
 
-Event = Notice | RunStarted | RunProgress | ShardDone | ShardRetried | ShardFailed
+Event = Notice | RunStarted | RunProgress | RefetchProgress | ShardDone | ShardRetried | ShardFailed
 Listener = Callable[[Event], None]
 
 

@@ -87,7 +87,7 @@ def run_export(
         raise UsageError(f"--duplicates {duplicates}: a folder; name a file")
     with (
         Ledger.open(directory, options.for_manifest(), __version__, overwrite=overwrite) as ledger,
-        _opened(index) as opened,
+        opened_index(index) as opened,
     ):
         remove_leftovers(directory)
         numbered = _numbered(sources)
@@ -116,9 +116,9 @@ def run_export(
             for number in left
         ]
         if all(source.number is None for source in sources):
-            _refuse_strangers(ledger, len(sources))
+            refuse_strangers(ledger, len(sources))
         ledger.save()  # from here on the folder is ours: a shard file without a manifest is not
-        _remove_unknown_files(ledger)
+        remove_unknown_files(ledger)
         failures = FailureLog(directory, keep=ledger.shards)
         record = Record(ledger, failures, fingerprints, listener)
         sizes = [task.source.size for task in tasks]
@@ -150,7 +150,7 @@ def run_export(
             failures=failures.count,
             seconds=time.monotonic() - started,
             cpu_seconds=record.cpu_seconds,
-            index=_finish(index_run, ledger, commit) if index_run else None,
+            index=finish_index(index_run, ledger, commit) if index_run else None,
         )
 
 
@@ -164,7 +164,8 @@ def _runner(workers: int, spark: Spark | None, directory: Path) -> Iterator[Loca
 
 
 @contextlib.contextmanager
-def _opened(index: str | None) -> Iterator[DedupIndex | None]:
+def opened_index(index: str | None) -> Iterator[DedupIndex | None]:
+    """The index at that location while the block lasts; None without one."""
     if index is None:
         yield None
         return
@@ -174,7 +175,7 @@ def _opened(index: str | None) -> Iterator[DedupIndex | None]:
         yield opened
 
 
-def _finish(index_run: IndexRun, ledger: Ledger, commit: bool) -> IndexReport | None:
+def finish_index(index_run: IndexRun, ledger: Ledger, commit: bool) -> IndexReport | None:
     """Commit the run when every shard is done; the same command again does the others first."""
     if ledger.failed:
         return index_run.unfinished()
@@ -192,7 +193,7 @@ def _numbered(sources: Sequence[Source]) -> dict[int, Source]:
     }
 
 
-def _refuse_strangers(ledger: Ledger, shards: int) -> None:
+def refuse_strangers(ledger: Ledger, shards: int) -> None:
     """A dataset that holds more shards than the sources given was made by another command."""
     if any(number >= shards for number in ledger.shards):
         raise OutputError(
@@ -202,7 +203,7 @@ def _refuse_strangers(ledger: Ledger, shards: int) -> None:
         )
 
 
-def _remove_unknown_files(ledger: Ledger) -> None:
+def remove_unknown_files(ledger: Ledger) -> None:
     """Remove shard files that the ledger does not vouch for: a reader of the folder would take them for done.
 
     They are those of shards that will be done again, and after --overwrite those of the former dataset.
