@@ -19,6 +19,8 @@ from ccrawl.errors import CcrawlError
 # `ccrawl --help` loads none of them.
 COMMANDS = {
     "export": "Turn web archives into a Markdown dataset.",
+    "refetch": "Fetch what every URL of archives, datasets or lists says now.",
+    "convert-dataset": "Turn a dataset's HTML into Markdown.",
     "convert": "Turn one page into Markdown.",
     "check": "Read archives without converting: records, digests, damage.",
     "dedup": "Report exact and near duplicates of a dataset.",

@@ -14,6 +14,36 @@ import ccrawl
 from ccrawl.archives import BASE_URL, Source, crawl_sources, find_sources, location_sources
 from ccrawl.archives.locations import DEFAULT_GAP, DEFAULT_MAX_SPAN, DEFAULT_PART_SIZE
 from ccrawl.cli import progress, summary
+from ccrawl.cli.options import (
+    KEEP,
+    READ,
+    RUN,
+    AsJson,
+    BaseUrl,
+    Cache,
+    Crawl,
+    DedupDigest,
+    DedupIndex,
+    DedupMinBytes,
+    Extractor,
+    Favor,
+    Headings,
+    Images,
+    Limit,
+    Links,
+    MaxPageBytes,
+    NoCard,
+    NoCommit,
+    Out,
+    Overwrite,
+    PageTimeout,
+    Quiet,
+    ResolveRevisits,
+    Shards,
+    Strict,
+    WorkerMemory,
+    Workers,
+)
 from ccrawl.cli.units import binary_size, parse_size, path_named
 from ccrawl.errors import UsageError
 from ccrawl.html.markdown.options import RenderOptions
@@ -21,7 +51,7 @@ from ccrawl.html.options import ExtractOptions
 from ccrawl.run.options import ExportOptions
 
 _DEFAULTS = ExportOptions()
-_READ, _KEEP, _CONVERT, _RUN = "What to read", "What to keep", "How to convert", "How to run"
+_MAX_PAGE_BYTES, _WORKER_MEMORY = map(binary_size, (_DEFAULTS.max_page_bytes, _DEFAULTS.worker_memory))
 
 
 def command(
@@ -30,111 +60,42 @@ def command(
         typer.Argument(metavar="SOURCE", help="Archives: files, folders, globs or URLs.", show_default=False),
     ] = None,
     *,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", "-o", metavar="DIR", help="The dataset's folder.", show_default=False, parser=path_named
-        ),
-    ],
-    crawl: Annotated[
-        str,
-        typer.Option(metavar="ID", help="The crawl: files go to DIR/data/crawl=ID.", rich_help_panel=_READ),
-    ] = _DEFAULTS.crawl,
-    shards: Annotated[
-        str | None,
-        typer.Option(
-            metavar="0-9,20|all",
-            help="Read these shards of --crawl.",
-            rich_help_panel=_READ,
-            show_default=False,
-        ),
-    ] = None,
+    out: Out,
+    crawl: Crawl = _DEFAULTS.crawl,
+    shards: Shards = None,
     locations: Annotated[
         str | None,
         typer.Option(
             metavar="FILE|-",
             help="Read single records, by JSON lines of their places.",
-            rich_help_panel=_READ,
+            rich_help_panel=READ,
             show_default=False,
         ),
     ] = None,
-    base_url: Annotated[
-        str,
-        typer.Option(
-            metavar="URL",
-            help="Where --shards and --locations are.",
-            rich_help_panel=_READ,
-            show_default="Common Crawl's",
-        ),
-    ] = BASE_URL,
+    base_url: BaseUrl = BASE_URL,
     gap: Annotated[
-        str, typer.Option(metavar="SIZE", help="Fetch over gaps between locations.", rich_help_panel=_READ)
+        str, typer.Option(metavar="SIZE", help="Fetch over gaps between locations.", rich_help_panel=READ)
     ] = binary_size(DEFAULT_GAP),
     max_span: Annotated[
-        str, typer.Option(metavar="SIZE", help="The longest request.", rich_help_panel=_READ)
+        str, typer.Option(metavar="SIZE", help="The longest request.", rich_help_panel=READ)
     ] = binary_size(DEFAULT_MAX_SPAN),
     part_size: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Locations a Parquet file.", rich_help_panel=_READ)
+        int, typer.Option(metavar="N", min=1, help="Locations a Parquet file.", rich_help_panel=READ)
     ] = DEFAULT_PART_SIZE,
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Keep remote archives here.", rich_help_panel=_READ, show_default=False
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Pages of each shard.", rich_help_panel=_READ, show_default="all"
-        ),
-    ] = None,
-    max_page_bytes: Annotated[
-        str,
-        typer.Option(metavar="SIZE", help="Larger pages are passed over.", rich_help_panel=_READ),
-    ] = binary_size(_DEFAULTS.max_page_bytes),
-    resolve_revisits: Annotated[
-        bool,
-        typer.Option(
-            "--resolve-revisits",
-            help="Revisits become rows, with their originals' body.",
-            rich_help_panel=_READ,
-        ),
-    ] = False,
-    dedup_digest: Annotated[
-        bool,
-        typer.Option(
-            "--dedup-digest",
-            help="Drop byte-identical pages of a shard.",
-            rich_help_panel=_KEEP,
-        ),
-    ] = False,
-    dedup_index: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Drop what runs before have: a folder or redis://.",
-            rich_help_panel=_KEEP,
-            show_default=False,
-        ),
-    ] = None,
-    dedup_min_bytes: Annotated[
-        str,
-        typer.Option(metavar="SIZE", help="Smaller pages are never duplicates.", rich_help_panel=_KEEP),
-    ] = str(_DEFAULTS.dedup_min_bytes),
-    no_commit: Annotated[
-        bool,
-        typer.Option(
-            "--no-commit",
-            help="Leave the run to `ccrawl index commit`.",
-            rich_help_panel=_KEEP,
-        ),
-    ] = False,
+    cache: Cache = None,
+    limit: Limit = None,
+    max_page_bytes: MaxPageBytes = _MAX_PAGE_BYTES,
+    resolve_revisits: ResolveRevisits = False,
+    dedup_digest: DedupDigest = False,
+    dedup_index: DedupIndex = None,
+    dedup_min_bytes: DedupMinBytes = str(_DEFAULTS.dedup_min_bytes),
+    no_commit: NoCommit = False,
     duplicates: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.parquet",
             help="List the dropped pages, each with its original.",
-            rich_help_panel=_KEEP,
+            rich_help_panel=KEEP,
             show_default=False,
             parser=path_named,
         ),
@@ -144,7 +105,7 @@ def command(
         typer.Option(
             metavar="CODE",
             help="Keep these languages only: eng, or eng,deu.",
-            rich_help_panel=_KEEP,
+            rich_help_panel=KEEP,
             show_default=False,
         ),
     ] = None,
@@ -155,86 +116,35 @@ def command(
             max=1.0,
             metavar="P",
             help="With --lang: how sure, at least.",
-            rich_help_panel=_KEEP,
+            rich_help_panel=KEEP,
         ),
     ] = _DEFAULTS.min_language_confidence,
-    extractor: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="main, raw, markdownify or wet.",
-            rich_help_panel=_CONVERT,
-        ),
-    ] = _DEFAULTS.extractor,
-    favor: Annotated[
-        Literal["precision", "balanced", "recall"],
-        typer.Option(help="Keep less or more where it is unclear.", rich_help_panel=_CONVERT),
-    ] = _DEFAULTS.extract.favor,
-    links: Annotated[
-        Literal["keep", "drop", "reference"],
-        typer.Option(help="Links, their text, or a list at the end.", rich_help_panel=_CONVERT),
-    ] = _DEFAULTS.extract.render.links,
-    images: Annotated[
-        Literal["keep", "alt", "drop"],
-        typer.Option(help="Images, their text, or nothing.", rich_help_panel=_CONVERT),
-    ] = _DEFAULTS.extract.render.images,
-    headings: Annotated[
-        Literal["atx", "setext"],
-        typer.Option(help="# Title, or underlined.", rich_help_panel=_CONVERT),
-    ] = _DEFAULTS.extract.render.headings,
-    page_timeout: Annotated[
-        float,
-        typer.Option(
-            metavar="S", min=0.1, help="Set a page aside after S seconds.", rich_help_panel=_CONVERT
-        ),
-    ] = _DEFAULTS.page_timeout,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            "-j",
-            metavar="N",
-            min=1,
-            max=1024,
-            help="Worker processes.",
-            rich_help_panel=_RUN,
-            show_default="cores",
-        ),
-    ] = None,
-    worker_memory: Annotated[
-        str, typer.Option(metavar="SIZE", help="Memory that one worker may use.", rich_help_panel=_RUN)
-    ] = binary_size(_DEFAULTS.worker_memory),
+    extractor: Extractor = _DEFAULTS.extractor,
+    favor: Favor = _DEFAULTS.extract.favor,
+    links: Links = _DEFAULTS.extract.render.links,
+    images: Images = _DEFAULTS.extract.render.images,
+    headings: Headings = _DEFAULTS.extract.render.headings,
+    page_timeout: PageTimeout = _DEFAULTS.page_timeout,
+    workers: Workers = None,
+    worker_memory: WorkerMemory = _WORKER_MEMORY,
     runner: Annotated[
         Literal["local", "spark"],
-        typer.Option(help="This machine, or a Spark cluster.", rich_help_panel=_RUN),
+        typer.Option(help="This machine, or a Spark cluster.", rich_help_panel=RUN),
     ] = "local",
     spark_master: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
             help="Where Spark runs, as in local[4].",
-            rich_help_panel=_RUN,
+            rich_help_panel=RUN,
             show_default="as spark-submit says",
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Start again instead of going on.", rich_help_panel=_RUN)
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first damage or failure.", rich_help_panel=_RUN)
-    ] = False,
-    no_card: Annotated[
-        bool, typer.Option("--no-card", help="Leave the dataset's card as it is.", rich_help_panel=_RUN)
-    ] = False,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help="Events as JSON lines on stderr, the summary on stdout.", rich_help_panel=_RUN
-        ),
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress, only the summary.", rich_help_panel=_RUN)
-    ] = False,
+    overwrite: Overwrite = False,
+    strict: Strict = False,
+    no_card: NoCard = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> int:
     """Turn web archives into a Markdown dataset.
 
