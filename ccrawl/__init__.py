@@ -159,6 +159,7 @@ def refetch(
     overwrite: bool = False,
     dedup_index: str | None = None,
     commit: bool = True,
+    cache: str | os.PathLike[str] | None = None,
     warc: str | os.PathLike[str] | None = None,
     wacz: str | os.PathLike[str] | None = None,
     card: bool = True,
@@ -172,7 +173,8 @@ def refetch(
     input. `workers` processes (default: one less than the cores) convert beside the fetch. What an earlier
     run has fetched is not fetched again, even when it was killed, unless `overwrite`.
 
-    `warc` is a folder for WARC files of all that went over the wire, `wacz` a file that packs them.
+    `cache` is a folder that keeps remote archives. `warc` is a folder for WARC files of all that went over
+    the wire, `wacz` a file that packs them.
     `dedup_index`, `commit` and `card` are as in `export`.
 
     Raises UsageError (the call, a source that is not there, no contact for live hosts), SourceError (a list)
@@ -196,7 +198,10 @@ def refetch(
     paths = [os.fspath(source) for source in given if not isinstance(source, Source)]
     found = [Input(ARCHIVE, source) for source in given if isinstance(source, Source)]
     report = run_refetch(
-        found + (find_inputs(paths, Path(out) / FOLDER) if paths or not found else []),
+        found
+        + (
+            find_inputs(paths, Path(out) / FOLDER, cache=os.fspath(cache or "")) if paths or not found else []
+        ),
         Path(out),
         options,
         workers=workers or max(1, _cores() - 1),

@@ -83,7 +83,7 @@ def commands() -> str:
 
 def _inner_commands(name: str) -> list[str]:
     """The commands of a command that has some, in the order of its help."""
-    module = importlib.import_module(f"ccrawl.cli.{name}")
+    module = importlib.import_module(f"ccrawl.cli.{name.replace('-', '_')}")
     if not hasattr(module, "app"):
         return []
     return [command.name or command.callback.__name__ for command in module.app.registered_commands]

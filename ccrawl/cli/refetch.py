@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import ccrawl
-from ccrawl.archives import BASE_URL, Source, crawl_sources, find_sources
+from ccrawl.archives import BASE_URL, Source, crawl_sources
 from ccrawl.cli import progress, summary
 from ccrawl.cli.options import (
     KEEP,
@@ -210,8 +210,6 @@ def command(
     given: Sequence[str | Source] = sources or []
     if shards is not None:
         given = crawl_sources(crawl, shards, kind="warc", base_url=base_url, cache=str(cache or ""))
-    elif cache is not None:
-        given = find_sources(sources or [], cache=str(cache))
     with progress.listener(as_json=as_json, quiet=quiet) as listener:
         report = ccrawl.refetch(
             given,
@@ -219,6 +217,7 @@ def command(
             options=options,
             workers=workers,
             overwrite=overwrite,
+            cache=cache,
             dedup_index=dedup_index,
             commit=not no_commit,
             warc=warc,

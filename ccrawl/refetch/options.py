@@ -7,6 +7,7 @@ from typing import Any
 
 from ccrawl.dataset.schema import REFETCH
 from ccrawl.errors import UsageError
+from ccrawl.html.extractors import get_extractor
 from ccrawl.refetch.types import FetchOptions
 from ccrawl.run.options import ExportOptions
 
@@ -37,6 +38,8 @@ class RefetchOptions:
         """Raise UsageError for options that can't be carried out together."""
         if self.pages.languages:
             raise UsageError("a refetch keeps a row for every URL: languages can't be chosen")
+        if get_extractor(self.pages.extractor).reads_text:
+            raise UsageError(f"{self.pages.extractor} reads the text of archives, not what servers answer")
         self.fetch.check()
 
     def for_manifest(self) -> dict[str, Any]:

@@ -137,6 +137,8 @@ def run_refetch(
         remove_unknown_files(ledger)
         failures = FailureLog(directory, keep=ledger.shards)
         listener(RunStarted(shards=len(inputs), done_before=len(done), source_bytes=None, workers=workers))
+        if options.fetch.ignore_robots:
+            listener(Notice("robots.txt is not asked for: what sites forbid is fetched"))
         loop = Loop(
             ledger,
             failures,

@@ -61,7 +61,7 @@ def first_column(page: str, heading: str) -> list[str]:
 def commands() -> Iterator[tuple[str, typer.core.TyperCommand]]:
     """Every command with its full name."""
     for name in COMMANDS:
-        module = importlib.import_module(f"ccrawl.cli.{name}")
+        module = importlib.import_module(f"ccrawl.cli.{name.replace('-', '_')}")
         if hasattr(module, "app"):
             group = typer.main.get_command(module.app)
             yield from ((f"{name} {inner}", command) for inner, command in group.commands.items())
