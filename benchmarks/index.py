@@ -1,6 +1,6 @@
 """The dedupe index beside what it stands on, in one run.
 
-    python benchmarks/index.py [--entries N] [--redis] [--rounds N]
+    python benchmarks/index.py [--entries N[,N...]] [--redis] [--rounds N]
 
 Embedded: look-ups of a run's view and the commit of a staged run, beside a bare loop over rocksdict's own API
 with the same keys and values (get; WriteBatch and flush). Import: a CDXJ file, beside reading and parsing the
@@ -34,13 +34,14 @@ from rocksdict import WriteBatch
 from ccrawl.index import Counts, Entry, open_index
 from ccrawl.index.importer import import_sources
 from ccrawl.index.tables import open_store, pack
+from ccrawl.run.duplicates import BATCH_CAPTURES
 
 MIN_OF_STORE = 0.6
 MAX_BYTES = 60
 MAX_OF_JSON = 3.0
 MIN_OF_REDIS_BENCHMARK = 0.5
 LOOKUPS = 100_000
-BATCH = 64  # as an export asks
+BATCH = BATCH_CAPTURES  # as an export asks
 CDX_LINES = 200_000
 
 
@@ -79,34 +80,82 @@ class Table:
         print(f"{what:34}{ours:14,.2f}{floor:14,.2f}{ours / floor:8.2f}  {end}")
 
 
-def embedded(table: Table, folder: Path, total: int, rounds: int) -> None:
-    part = min(total, 1_000_000)
+class Spent:
+    """CPU seconds of some work in this thread, and of all that other threads have done in the meantime: the
+    store compacts in the background, whatever this thread does then."""
+
+    def __init__(self) -> None:
+        self._here = 0.0
+        self._behind = -_behind()
+
+    def add(self, work: Callable[[], object]) -> None:
+        begun = time.thread_time()
+        work()
+        self._here += time.thread_time() - begun
+
+    def seconds(self) -> float:
+        return self._here + self._behind + _behind()
+
+
+def _behind() -> float:
+    return time.process_time() - time.thread_time()
+
+
+def embedded(table: Table, folder: Path, sizes: list[int], rounds: int) -> None:
+    """Both stores grow from size to size; rates of inserts are those of all since the size before."""
+    part = min(sizes[0], 1_000_000)
+    filled = 0
+    for size in sizes:
+        commits = inserts = 0.0
+        for first in range(filled, size, part):
+            commits += _commit(folder / "ours", first, part)
+        for first in range(filled, size, part):
+            inserts += _insert(folder / "bare", first, part)
+            print(f"\r{first + part:,} entries", end="", file=sys.stderr, flush=True)
+        print(f"\rembedded, {size:,} entries in commits of {part:,}      ours         floor   ratio")
+        added = size - filled
+        table.row(
+            "inserts/s (commit | WriteBatch)", added / commits, added / inserts, MIN_OF_STORE, least=True
+        )
+        _look_up(table, folder, size, rounds)
+        filled = size
+
+
+def _commit(path: Path, first: int, count: int) -> float:
+    run = f"run-{first}"
+    with open_index(str(path)) as index:
+        index.begin(run)
+        index.stage(run, entries(first, count), Counts(count))
+        spent = Spent()
+        spent.add(lambda: index.commit(run))
+    return spent.seconds()
+
+
+def _insert(path: Path, first: int, count: int) -> float:
+    rows = [(b"e" + one.key, pack(1, 0, one.date, one.url, one.size)) for one in entries(first, count)]
+    spent = Spent()
+
+    def insert() -> None:
+        bare = open_store(path, read_only=False)
+        for at in range(0, len(rows), 10_000):
+            batch = WriteBatch(raw_mode=True)
+            for one, value in rows[at : at + 10_000]:
+                batch.put(one, value)
+            bare.write(batch)
+        bare.flush()
+        bare.close()  # as a commit does: what it compacts in the background belongs to the cost of either
+
+    spent.add(insert)
+    return spent.seconds()
+
+
+def _look_up(table: Table, folder: Path, total: int, rounds: int) -> None:
     ours = folder / "ours"
-    print(f"\nembedded, {total:,} entries in commits of {part:,}      ours         floor   ratio")
     with open_index(str(ours)) as index:
-        spent = 0.0
-        for first in range(0, total, part):
-            run = f"run-{first}"
-            index.begin(run)
-            index.stage(run, entries(first, part), Counts(part))
-            spent = cpu(lambda run=run: index.commit(run))  # the last one goes into the fullest store
         index.compact()
         index.begin("look")
         view = index.view("look")
     bare = open_store(folder / "bare", read_only=False)
-    for first in range(0, total, part):
-        rows = [(b"e" + one.key, pack(1, 0, one.date, one.url, one.size)) for one in entries(first, part)]
-
-        def insert(rows: list[tuple[bytes, bytes]] = rows) -> None:
-            for at in range(0, len(rows), 10_000):
-                batch = WriteBatch(raw_mode=True)
-                for one, value in rows[at : at + 10_000]:
-                    batch.put(one, value)
-                bare.write(batch)
-            bare.flush()
-
-        floor = cpu(insert)
-    table.row("inserts/s (commit | WriteBatch)", part / spent, part / floor, MIN_OF_STORE, least=True)
     bare.compact_range(None, None)
     drawn = random.Random(1)
     for what, numbers in (
@@ -131,9 +180,11 @@ def embedded(table: Table, folder: Path, total: int, rounds: int) -> None:
         )
     view.close()
     bare.close()
+    with open_index(str(ours)) as index:
+        index.cancel("look")
     size = sum(file.stat().st_size for file in (ours / "store").iterdir())
     urls = sum(len(url(number)) for number in range(0, total, 97)) / len(range(0, total, 97))
-    table.row("bytes an entry beside its URL", size / total - urls, 1, MAX_BYTES, least=False)
+    table.row("bytes an entry with its URL", size / total, urls, (MAX_BYTES + urls) / urls, least=False)
     print(f"most memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB")
 
 
@@ -229,12 +280,15 @@ def _on_redis(table: Table, port: int, rounds: int) -> None:
     value = "0 20250304050607 " + url(123456) + " 2000"
     field = "a" * 52 + "__rand_int__"
     setting = min(
-        benchmark(500_000, 1000, "-r", "200000", "HSETNX", "h:bench", field, value) for _ in range(rounds)
+        benchmark(2 * count, 1000, "-r", str(count), "HSETNX", "h:bench", field, value) for _ in range(rounds)
     )
-    fields = [one[1:].hex() for one in keys[:BATCH]]
-    # A look-up is two of these: the owners, then the places.
-    owners = min(benchmark(20_000, 1, "HMGET", "alldupes", *fields) for _ in range(rounds))
-    places = min(benchmark(20_000, 1, "HMGET", "h:run", *fields) for _ in range(rounds))
+    # A look-up is two of these, of as many digests: the owners, then the places.
+    benchmark(2 * count, 1000, "-r", str(count), "HSETNX", "owners", field, "run")
+    fields = [field] * BATCH
+    owners, places = (
+        min(benchmark(count // BATCH, 1, "-r", str(count), "HMGET", name, *fields) for _ in range(rounds))
+        for name in ("owners", "h:bench")
+    )
     client.close()
     print(f"\nRedis, {count:,} entries                           ours         floor   ratio")
     table.row(
@@ -246,7 +300,13 @@ def _on_redis(table: Table, port: int, rounds: int) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--entries", type=int, default=1_000_000)
+    parser.add_argument(
+        "--entries",
+        type=lambda text: sorted(map(int, text.split(","))),
+        default=[1_000_000],
+        metavar="N[,N...]",
+        help="sizes of the stores that look-ups are timed at",
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--redis", action="store_true")
     parser.add_argument(

@@ -23,6 +23,8 @@ from ccrawl.index.types import (
     check_run_id,
     date_digits,
     key_of,
+    kind_of_rules,
+    normalised_key,
 )
 
 __all__ = [
@@ -39,5 +41,7 @@ __all__ = [
     "check_run_id",
     "date_digits",
     "key_of",
+    "kind_of_rules",
+    "normalised_key",
     "open_index",
 ]

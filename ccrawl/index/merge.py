@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
 
@@ -37,7 +37,8 @@ _by_key = itemgetter(0)
 
 # The copies of one payload: its first copy (None when there are only revisits), how many there are in
 # all, the sizes of its revisits.
-_Payload = tuple[bytes, EntryTuple | None, int, list[int]]
+_Payload = tuple[bytes, EntryTuple | None, int, Sequence[int]]
+_NO_REVISITS: tuple[int, ...] = ()
 
 
 def merge(
@@ -68,6 +69,7 @@ def merge(
     while group := list(islice(payloads, _GROUP)):
         known = many(store, b"e", [payload[0] for payload in group])
         waiting = many(store, b"v", [payload[0] for payload in group]) if pending else [None] * len(group)
+        new: list[tuple[bytes, bytes]] = []
         for (key, first, copies, sizes), value, unsettled in zip(group, known, waiting, strict=True):
             total += copies + len(sizes)
             duplicates += len(sizes)
@@ -76,9 +78,7 @@ def merge(
                 place = pack(record.number, position, first[1], first[2], first[3])
                 if value is None:
                     value = place
-                    change.put(b"e" + key, place)
-                    record.owned += 1
-                    record.redundant -= 1
+                    new.append((b"e" + key, place))
                     if unsettled is not None:
                         for number, earlier in json.loads(unsettled).items():
                             if (owner := numbers.get(int(number))) is not None:
@@ -90,12 +90,16 @@ def merge(
                     other = other_key(key, record.number)
                     if store.get(other) is None:
                         change.put(other, place)
-            if sizes and value is not None:
-                conserved += _conserved(unpack(value).size, sizes)
-            elif sizes:
-                by_number = json.loads(unsettled or b"{}")
-                by_number.setdefault(str(record.number), []).extend(sizes)
-                change.set(b"v" + key, json.dumps(by_number).encode())
+            if sizes:
+                if value is not None:
+                    conserved += _conserved(unpack(value).size, sizes)
+                else:
+                    by_number = json.loads(unsettled or b"{}")
+                    by_number.setdefault(str(record.number), []).extend(sizes)
+                    change.set(b"v" + key, json.dumps(by_number).encode())
+        change.put_all(b"e", new)
+        record.owned += len(new)
+        record.redundant -= len(new)
     if package is not None:
         record.packages += (package,)
         change.set(package_key(package.filename), crawl.encode("utf-8", "surrogatepass"))
@@ -109,12 +113,15 @@ def merge(
     return record
 
 
-def _conserved(original: int, revisits: list[int]) -> int:
+def _conserved(original: int, revisits: Sequence[int]) -> int:
     return sum(max(0, original - size) for size in revisits)
 
 
 def _payloads(entries: Iterable[EntryTuple], revisits: Iterable[RevisitTuple]) -> Iterator[_Payload]:
     """Copies and revisits, each sorted by key, joined by key."""
+    if revisits == ():  # a run has none, and joining costs as much as all else here
+        yield from _copies(entries)
+        return
     both: Iterator[EntryTuple | RevisitTuple] = heapq.merge(entries, revisits, key=_by_key)
     for key, rows in groupby(both, _by_key):
         first: EntryTuple | None = None
@@ -128,6 +135,22 @@ def _payloads(entries: Iterable[EntryTuple], revisits: Iterable[RevisitTuple]) -
                 if first is None:
                     first = row
         yield key, first, copies, sizes
+
+
+def _copies(entries: Iterable[EntryTuple]) -> Iterator[_Payload]:
+    rows = iter(entries)
+    first = next(rows, None)
+    if first is None:
+        return
+    copies = 0
+    key = first[0]
+    for row in rows:
+        copies += 1
+        if row[0] != key:
+            yield key, first, copies, _NO_REVISITS
+            first, copies = row, 0
+            key = row[0]
+    yield key, first, copies + 1, _NO_REVISITS
 
 
 def remove(store: Rdict, change: Change, crawls: Iterable[str]) -> None:

@@ -15,6 +15,9 @@ Browsertrix's keys (its state.ts, 1.14):
 
 A digest is bare lower-case SHA-256 hex. Ours, which Browsertrix does not look at:
 
+    ccrawl:h:CRAWL     hash     as h:CRAWL, for normalised payloads: RULES:DIGEST -> "SLOT DATE URL SIZE"
+    ccrawl:alldupes    hash     as alldupes, for those
+    ccrawl:rules       set      names of the rule sets that digests stand under
     ccrawl:lock        string   held by whoever commits, imports, cancels or removes
     ccrawl:runs        hash     open run -> token
     ccrawl:sees:RUN    hash     crawl -> how many slots it had when the run began
@@ -34,17 +37,25 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from ccrawl.index.types import Counts, EntryTuple, Key, Package
+from ccrawl.index.types import (
+    ALGORITHMS,
+    NORMALISED_KEY,
+    RULES_BYTES,
+    Counts,
+    EntryTuple,
+    Key,
+    Package,
+)
 
-ALL_DUPES, ALL_CRAWLS, ALL_COUNTS = "alldupes", "allcrawls", "allcounts"
+ALL_CRAWLS, ALL_COUNTS = "allcrawls", "allcounts"
 UNCOMMITTED, CANCELED, DONE = "uncommittedcrawls", "canceledcrawls", "src:d"
 LOCK, RUNS, STAGED = "ccrawl:lock", "ccrawl:runs", "ccrawl:staged"
 MERGING, REVISITS, REMOVING = "ccrawl:merging", "ccrawl:revisits", "ccrawl:removing"
 ORDER, COMMITS = "ccrawl:order", "ccrawl:commits"
+RULES = "ccrawl:rules"
 
-_SHA256 = 4
-_DATE = re.compile(r"[1-9]\d{13}(?:\d{3})?")
-_BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
+_SHA256 = ALGORITHMS["sha256"]
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff]")
 # What stands for a date that isn't known: Browsertrix pads what is missing to this.
 _NO_DATE = "00000101000000"
 
@@ -56,8 +67,22 @@ _COUNTERS = {
 }
 
 
-def hashes(crawl: str) -> str:
-    return f"h:{crawl}"
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The keys for one sort of digest. owners: the hash of digests to the crawl of their first copy"""
+
+    owners: str
+    prefix: str
+
+    def hashes(self, crawl: str) -> str:
+        """The hash of a crawl's first copies."""
+        return f"{self.prefix}{crawl}"
+
+
+PAYLOADS = Space("alldupes", "h:")
+# Digests that no crawler computes stand where none looks for a payload's.
+NORMALISED = Space("ccrawl:alldupes", "ccrawl:h:")
+SPACES = (PAYLOADS, NORMALISED)
 
 
 def counters(crawl: str) -> str:
@@ -72,9 +97,18 @@ def sees(run: str) -> str:
     return f"ccrawl:sees:{run}"
 
 
-def field_of(key: Key) -> str | None:
-    """The field for a key; None for a digest that isn't SHA-256: the layout has no place for it."""
-    return key[1:].hex() if key[0] == _SHA256 else None
+def space_of(key: Key) -> Space | None:
+    """Where a key's digest stands; None for an algorithm that the layout has no place for."""
+    if key[0] == _SHA256:
+        return PAYLOADS
+    return NORMALISED if key[0] == NORMALISED_KEY else None
+
+
+def field_of(key: Key) -> str:
+    """The field for a key that has a space."""
+    if key[0] == _SHA256:
+        return key[1:].hex()
+    return f"{key[1 : 1 + RULES_BYTES].hex()}:{key[1 + RULES_BYTES :].hex()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +125,32 @@ def write_value(slot: int, entry: EntryTuple) -> str:
     """`SLOT DATE URL SIZE`, with blanks in the URL as %20: readers split at blanks."""
     _, date, url, size = entry
     if not url.isprintable() or " " in url:
-        url = _BLANK.sub(lambda found: quote(found[0]), url)
+        url = _BLANK.sub(lambda found: quote(found[0], errors="surrogatepass"), url)
     return f"{slot} {date or _NO_DATE} {url} {size if size > 0 else 1}"
 
 
 def read_value(text: str | None) -> Value | None:
     """None for what is missing, malformed or of size 0: Browsertrix takes those as no duplicate, too."""
+    plain = read_plain(text)
+    return None if plain is None else Value(*plain)
+
+
+def read_plain(text: str | None) -> tuple[int, str, str, int] | None:
+    """`read_value` without the names, for the look-ups of a run."""
     if not text:
         return None
-    head, _, size = text.rpartition(" ")
-    slot, _, rest = head.partition(" ")
-    date, _, url = rest.partition(" ")
-    if not (slot.isdecimal() and size.isdecimal() and date.isdecimal() and url) or int(size) <= 0:
+    parts = text.split(" ")
+    if len(parts) < 4:
         return None
-    return Value(int(slot), date if _DATE.fullmatch(date) else "", url, int(size))
+    slot, date, size = parts[0], parts[1], parts[-1]
+    if not (slot.isdecimal() and date.isdecimal() and size.isdecimal()):
+        return None
+    length = int(size)
+    url = parts[2] if len(parts) == 4 else " ".join(parts[2:-1])
+    if length <= 0 or not url:
+        return None
+    dated = date[0] != "0" and len(date) in (14, 17)
+    return int(slot), date if dated else "", url, length
 
 
 def counts_fields(counts: Counts) -> dict[str, int]:

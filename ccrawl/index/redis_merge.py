@@ -51,9 +51,7 @@ def finish_merge(client: Any, lease: Lease) -> None:
     if noted is None:
         return
     merge = layout.Merge.from_json(noted)
-    claim = client.register_script(_CLAIM)
-    for fields, _ in _copies(client, merge, lease):
-        claim(keys=[layout.ALL_DUPES], args=[merge.crawl, *fields])
+    _claim(client, merge, lease)
     settle = _settlements(client, merge, lease)
     conserved, unknown = _revisits(client, merge, lease)
     owned_large, owned_bytes = _owned(client, merge, lease)
@@ -93,13 +91,28 @@ def finish_merge(client: Any, lease: Lease) -> None:
     pipe.execute()
 
 
+def finish_foreign_commits(client: Any, lease: Lease) -> None:
+    """Claim what a crawler left out when it committed runs of ours: it knows no normalised payloads."""
+    for run in client.sinter(layout.STAGED, layout.ALL_CRAWLS):
+        _claim(client, layout.Merge(run), lease)
+        lease.check()
+        client.srem(layout.STAGED, run)
+
+
+def _claim(client: Any, merge: layout.Merge, lease: Lease) -> None:
+    claim = client.register_script(_CLAIM)
+    for space in layout.SPACES:
+        for fields, _ in _copies(client, merge, lease, space):
+            claim(keys=[space.owners], args=[merge.crawl, *fields])
+
+
 def _copies(
-    client: Any, merge: layout.Merge, lease: Lease
+    client: Any, merge: layout.Merge, lease: Lease, space: layout.Space = layout.PAYLOADS
 ) -> Iterator[tuple[list[str], list[layout.Value | None]]]:
     """Fields and values of what is merged, in batches."""
     fields: list[str] = []
     values: list[layout.Value | None] = []
-    for field, text in client.hscan_iter(layout.hashes(merge.crawl), count=BATCH):
+    for field, text in client.hscan_iter(space.hashes(merge.crawl), count=BATCH):
         value = layout.read_value(text)
         if merge.slot is None or (value is not None and value.slot == merge.slot):
             fields.append(field)
@@ -121,7 +134,7 @@ def _owned(client: Any, merge: layout.Merge, lease: Lease) -> tuple[int, int]:
     if merge.package is None:
         return large, large_bytes
     for fields, values in _copies(client, merge, lease):
-        for crawl, value in zip(client.hmget(layout.ALL_DUPES, fields), values, strict=True):
+        for crawl, value in zip(client.hmget(layout.PAYLOADS.owners, fields), values, strict=True):
             if crawl == merge.crawl and value is not None and value.size > REVISIT_COST:
                 large += 1
                 large_bytes += value.size - REVISIT_COST
@@ -130,11 +143,11 @@ def _owned(client: Any, merge: layout.Merge, lease: Lease) -> tuple[int, int]:
 
 def _originals(client: Any, fields: list[str]) -> dict[str, int]:
     """Record size of each digest's first copy, for those that have one."""
-    crawls = client.hmget(layout.ALL_DUPES, fields)
+    crawls = client.hmget(layout.PAYLOADS.owners, fields)
     pipe = client.pipeline(transaction=False)
     asked = [(field, crawl) for field, crawl in zip(fields, crawls, strict=True) if crawl is not None]
     for field, crawl in asked:
-        pipe.hget(layout.hashes(crawl), field)
+        pipe.hget(layout.PAYLOADS.hashes(crawl), field)
     sizes = {}
     for (field, _), text in zip(asked, pipe.execute(), strict=True):
         value = layout.read_value(text)
@@ -192,28 +205,29 @@ def finish_removal(client: Any, lease: Lease) -> None:
         client.smembers(layout.ALL_CRAWLS) - going, key=lambda crawl: (int(order.get(crawl, 0)), crawl)
     )
     for crawl in sorted(going):
-        for batch in _batched(client.hscan_iter(layout.hashes(crawl), count=BATCH)):
-            fields = [field for field, _ in batch]
-            owners = client.hmget(layout.ALL_DUPES, fields)
-            left = {field for field, owner in zip(fields, owners, strict=True) if owner == crawl}
-            _hand_over(client, left, heirs)
-            lease.renew()
+        for space in layout.SPACES:
+            for batch in _batched(client.hscan_iter(space.hashes(crawl), count=BATCH)):
+                fields = [field for field, _ in batch]
+                owners = client.hmget(space.owners, fields)
+                left = {field for field, owner in zip(fields, owners, strict=True) if owner == crawl}
+                _hand_over(client, space, left, heirs)
+                lease.renew()
         _drop(client, crawl, lease)
 
 
-def _hand_over(client: Any, fields: set[str], heirs: list[str]) -> None:
+def _hand_over(client: Any, space: layout.Space, fields: set[str], heirs: list[str]) -> None:
     """Give first copies to the first crawl that holds them too; the others go."""
     pipe = client.pipeline(transaction=False)
     for heir in heirs:
         if not fields:
             break
         asked = sorted(fields)
-        for field, text in zip(asked, client.hmget(layout.hashes(heir), asked), strict=True):
+        for field, text in zip(asked, client.hmget(space.hashes(heir), asked), strict=True):
             if layout.read_value(text) is not None:
-                pipe.hset(layout.ALL_DUPES, field, heir)
+                pipe.hset(space.owners, field, heir)
                 fields.discard(field)
     if fields:
-        pipe.hdel(layout.ALL_DUPES, *fields)
+        pipe.hdel(space.owners, *fields)
     pipe.execute()
 
 
@@ -235,7 +249,9 @@ def _drop(client: Any, crawl: str, lease: Lease) -> None:
     pipe.srem(layout.ALL_CRAWLS, crawl)
     pipe.srem(layout.CANCELED, crawl)
     pipe.hdel(layout.ORDER, crawl)
-    pipe.delete(layout.hashes(crawl), layout.counters(crawl), layout.slots(crawl))
+    pipe.delete(
+        *(space.hashes(crawl) for space in layout.SPACES), layout.counters(crawl), layout.slots(crawl)
+    )
     pipe.srem(layout.REMOVING, crawl)
     pipe.execute()
 

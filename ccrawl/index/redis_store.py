@@ -20,8 +20,9 @@ from redis.exceptions import LockError
 
 from ccrawl.errors import UsageError
 from ccrawl.index import redis_layout as layout
+from ccrawl.index import redis_wire as wire
 from ccrawl.index.redis_client import connect, reported, without_password
-from ccrawl.index.redis_merge import Lease, finish_merge, finish_removal
+from ccrawl.index.redis_merge import Lease, finish_foreign_commits, finish_merge, finish_removal
 from ccrawl.index.redis_verify import recount
 from ccrawl.index.types import (
     REVISIT_COST,
@@ -35,19 +36,13 @@ from ccrawl.index.types import (
     RevisitTuple,
     Stats,
     check_run_id,
+    kind_of,
 )
 
 # Commands sent in one go.
 BATCH = 1000
 _LEASE = 60.0  # seconds
 
-# HSETNX for many fields of a hash, sent as lines `FIELD VALUE` in one argument: a command or an argument for
-# each costs the client ten and four times as much as a line.
-_PUT_NEW = """
-for field, value in string.gmatch(ARGV[1], '(%x+) ([^\\n]+)') do
-  redis.call('HSETNX', KEYS[1], field, value)
-end
-"""
 # Registers a run together with what it sees. One script, since a commit may come in between otherwise.
 _BEGIN = """
 local run, token = ARGV[1], ARGV[2]
@@ -57,7 +52,7 @@ if redis.call('SISMEMBER', 'uncommittedcrawls', run) == 1 then
   if known then return known end
   return 'foreign'
 end
-redis.call('DEL', 'ccrawl:sees:' .. run, 'h:' .. run, 'h:' .. run .. ':counts')
+redis.call('DEL', 'ccrawl:sees:' .. run, 'h:' .. run, 'ccrawl:h:' .. run, 'h:' .. run .. ':counts')
 for _, crawl in ipairs(redis.call('SMEMBERS', 'allcrawls')) do
   redis.call('HSET', 'ccrawl:sees:' .. run, crawl, redis.call('LLEN', 'c:' .. crawl .. ':wacz'))
 end
@@ -76,7 +71,7 @@ class RedisIndex:
         self.location = without_password(url)
         self._url = url
         self._redis: Any = connect(url)  # untyped: the client's stubs mix answers with awaitables
-        self._put_new = self._redis.register_script(_PUT_NEW)
+        self._wire = wire.Wire(self._redis)
         self._ping()
 
     @reported
@@ -106,7 +101,7 @@ class RedisIndex:
         self._open(run)
         pipe = self._redis.pipeline(transaction=True)
         pipe.srem(layout.STAGED, run)  # it stands for data that is whole
-        pipe.delete(layout.hashes(run), layout.counters(run))
+        pipe.delete(*(space.hashes(run) for space in layout.SPACES), layout.counters(run))
         pipe.execute()
         self._put(run, 0, entries)
         pipe = self._redis.pipeline(transaction=True)
@@ -201,9 +196,11 @@ class RedisIndex:
         pipe = self._redis.pipeline(transaction=True)
         pipe.scard(layout.ALL_CRAWLS)
         pipe.scard(layout.UNCOMMITTED)
-        pipe.hlen(layout.ALL_DUPES)
         pipe.hgetall(layout.ALL_COUNTS)
-        crawls, unfinished, unique, fields = pipe.execute()
+        for space in layout.SPACES:
+            pipe.hlen(space.owners)
+        crawls, unfinished, fields, *owned = pipe.execute()
+        unique = sum(owned)
         counts = layout.read_counts(fields)
         return Stats(crawls, unfinished, unique, counts.total - counts.duplicates - unique, counts)
 
@@ -221,6 +218,7 @@ class RedisIndex:
                     self._redis.delete(layout.sees(run))
 
     def close(self) -> None:
+        self._wire.close()
         self._redis.close()
 
     def __enter__(self) -> RedisIndex:
@@ -255,22 +253,31 @@ class RedisIndex:
         """Write first copies into a crawl's hash. Returns how many copies there were, how many of them are
         long, and the bytes of those above REVISIT_COST."""
         copies = large = large_bytes = 0
+        kinds: set[str] = set()
+        put_plain, put_normalised = (wire.HSetNx(space.hashes(crawl)) for space in layout.SPACES)
         rows = iter(entries)
-        name = layout.hashes(crawl)
         while batch := list(islice(rows, BATCH)):
-            lines = []
+            commands = []
             for entry in batch:
-                field = layout.field_of(entry[0])
-                if field is None:
+                key, _, _, size = entry
+                space = layout.space_of(key)
+                if space is None:
                     continue
-                lines.append(f"{field} {layout.write_value(slot, entry)}")
-                copies += 1
-                if entry[3] > REVISIT_COST:
+                pack = put_plain
+                if space is layout.NORMALISED:
+                    pack = put_normalised
+                    kinds.add(kind_of(key))
+                commands.append(pack(layout.field_of(key), layout.write_value(slot, entry)))
+                if size > REVISIT_COST:
                     large += 1
-                    large_bytes += entry[3] - REVISIT_COST
-            self._put_new(keys=[name], args=["\n".join(lines)])
+                    large_bytes += size - REVISIT_COST
+            if commands:
+                self._wire.ask(commands)
+                copies += len(commands)
             if lease:
                 lease.renew()
+        if kinds:
+            self._redis.sadd(layout.RULES, *sorted(kinds))
         return copies, large, large_bytes
 
     def _put_revisits(self, revisits: Iterable[RevisitTuple], lease: Lease) -> int:
@@ -281,10 +288,9 @@ class RedisIndex:
         sizes: dict[str, list[int]] = {}
         while batch := list(islice(rows, BATCH)):
             for key, size in batch:
-                field = layout.field_of(key)
-                if field is not None:
+                if layout.space_of(key) is layout.PAYLOADS:
                     seen += 1
-                    sizes.setdefault(field, []).append(size)
+                    sizes.setdefault(layout.field_of(key), []).append(size)
             *whole, _ = sizes or [""]  # the last digest may go on in the next batch
             self._flush_revisits({field: sizes.pop(field) for field in whole})
             lease.renew()
@@ -309,17 +315,16 @@ class RedisIndex:
 
     def _clear_slot(self, crawl: str, slot: int) -> None:
         start = f"{slot} "
+        hashes = layout.PAYLOADS.hashes(crawl)  # packages are of payloads as they are
         stale = [
-            field
-            for field, value in self._redis.hscan_iter(layout.hashes(crawl), count=BATCH)
-            if value.startswith(start)
+            field for field, value in self._redis.hscan_iter(hashes, count=BATCH) if value.startswith(start)
         ]
         for at in range(0, len(stale), BATCH):
             fields = stale[at : at + BATCH]
-            owners = self._redis.hmget(layout.ALL_DUPES, fields)
+            owners = self._redis.hmget(layout.PAYLOADS.owners, fields)
             gone = [field for field, owner in zip(fields, owners, strict=True) if owner != crawl]
             if gone:
-                self._redis.hdel(layout.hashes(crawl), *gone)
+                self._redis.hdel(hashes, *gone)
 
     def _merge(self, merge: layout.Merge, lease: Lease) -> None:
         self._redis.set(layout.MERGING, merge.to_json())
@@ -334,6 +339,7 @@ class RedisIndex:
         try:
             finish_merge(self._redis, lease)
             finish_removal(self._redis, lease)
+            finish_foreign_commits(self._redis, lease)
             yield lease
         finally:
             with contextlib.suppress(LockError):  # the lease ran out: it is someone else's by now
@@ -344,46 +350,64 @@ class RedisView:
     """What a run sees of a server: first copies of crawls that were committed when it began, in slots that
     were there. Others are no originals, whatever commits in the meantime. See `View`."""
 
-    algorithms: tuple[str, ...] = ("sha256",)
-
     def __init__(self, url: str, run: str) -> None:
         self.location = without_password(url)
+        self.algorithms: tuple[str, ...] = ()
         self._redis: Any = connect(url)
+        self._wire = wire.Wire(self._redis)
         self._slots: dict[str, int] = {}
         self._load(run)
 
     @reported
     def _load(self, run: str) -> None:
         self._slots = {crawl: int(count) for crawl, count in self._redis.hgetall(layout.sees(run)).items()}
-        if not self._slots:
-            self.algorithms = ()
+        if self._slots:
+            self.algorithms = ("sha256", *sorted(self._redis.smembers(layout.RULES)))
 
     @reported
     def find(self, keys: Sequence[Key]) -> list[Original | None]:
         found: list[Original | None] = [None] * len(keys)
-        places = {at: field for at, key in enumerate(keys) if (field := layout.field_of(key)) is not None}
-        if not places or not self._slots:
+        if not self._slots:
             return found
-        owners: dict[str, list[int]] = {}
-        answers = self._redis.hmget(layout.ALL_DUPES, list(places.values()))
-        for at, crawl in zip(places, answers, strict=True):
-            if crawl in self._slots:
-                owners.setdefault(crawl, []).append(at)
-        if not owners:
-            return found
-        pipe = self._redis.pipeline(transaction=False)
-        for crawl, at_crawl in owners.items():
-            pipe.hmget(layout.hashes(crawl), [places[at] for at in at_crawl])
-        for (crawl, at_crawl), texts in zip(owners.items(), pipe.execute(), strict=True):
-            for at, text in zip(at_crawl, texts, strict=True):
-                value = layout.read_value(text)
-                if value is not None and value.slot < max(1, self._slots[crawl]):
-                    found[at] = Original(crawl, value.slot, value.date, value.url, value.size)
+        by_kind: dict[int, list[int]] = {}
+        for at, key in enumerate(keys):
+            by_kind.setdefault(key[0], []).append(at)
+        for places in by_kind.values():
+            space = layout.space_of(keys[places[0]])
+            if space is not None:
+                self._find(space, keys, places, found)
         return found
 
+    def _find(
+        self, space: layout.Space, keys: Sequence[Key], places: list[int], found: list[Original | None]
+    ) -> None:
+        """Two questions, each sent in one go: whose the first copies are, and what their crawls say."""
+        pack = wire.hmget_keys if space is layout.PAYLOADS else _hmget_fields
+        [answers] = self._wire.ask([pack(space.owners, [keys[at] for at in places])])
+        slots = self._slots
+        owners: dict[str, list[int]] = {}
+        for at, crawl in zip(places, answers, strict=True):
+            if crawl in slots:
+                owners.setdefault(crawl, []).append(at)
+        if not owners:
+            return
+        commands = [pack(space.hashes(crawl), [keys[at] for at in mine]) for crawl, mine in owners.items()]
+        for (crawl, mine), texts in zip(owners.items(), self._wire.ask(commands), strict=True):
+            seen = max(1, slots[crawl])
+            for at, text in zip(mine, texts, strict=True):
+                value = layout.read_plain(text)
+                if value is not None and value[0] < seen:
+                    found[at] = Original(crawl, *value)
+
     def close(self) -> None:
+        self._wire.close()
         self._redis.close()
 
 
+def _hmget_fields(name: str, keys: Sequence[Key]) -> str:
+    return wire.hmget(name, [layout.field_of(key) for key in keys])
+
+
 def _keys_of(crawl: str) -> tuple[str, ...]:
-    return layout.hashes(crawl), layout.counters(crawl), layout.slots(crawl), layout.sees(crawl)
+    hashes = (space.hashes(crawl) for space in layout.SPACES)
+    return *hashes, layout.counters(crawl), layout.slots(crawl), layout.sees(crawl)

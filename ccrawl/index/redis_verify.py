@@ -16,15 +16,16 @@ def recount(client: Any) -> list[str]:
     wrong = []
     committed = client.smembers(layout.ALL_CRAWLS)
     owned: Counter[str] = Counter()
-    batch: dict[str, list[str]] = {}
     missing: Counter[str] = Counter()
-    for field, crawl in client.hscan_iter(layout.ALL_DUPES, count=_BATCH):
-        owned[crawl] += 1
-        batch.setdefault(crawl, []).append(field)
-        if len(batch[crawl]) >= _BATCH:
-            missing[crawl] += _absent(client, layout.hashes(crawl), batch.pop(crawl))
-    for crawl, fields in batch.items():
-        missing[crawl] += _absent(client, layout.hashes(crawl), fields)
+    for space in layout.SPACES:
+        batch: dict[str, list[str]] = {}
+        for field, crawl in client.hscan_iter(space.owners, count=_BATCH):
+            owned[crawl] += 1
+            batch.setdefault(crawl, []).append(field)
+            if len(batch[crawl]) >= _BATCH:
+                missing[crawl] += _absent(client, space.hashes(crawl), batch.pop(crawl))
+        for crawl, fields in batch.items():
+            missing[crawl] += _absent(client, space.hashes(crawl), fields)
     for crawl in sorted(owned):
         if crawl not in committed:
             wrong.append(f"{crawl}: owns {owned[crawl]:,} first copies, but is not committed")
@@ -34,20 +35,21 @@ def recount(client: Any) -> list[str]:
     for crawl in sorted(committed):
         counts = layout.read_counts(client.hgetall(layout.counters(crawl)))
         sums += counts
-        held = client.hlen(layout.hashes(crawl))
+        held = sum(client.hlen(space.hashes(crawl)) for space in layout.SPACES)
         if counts.total - counts.duplicates < held:
             wrong.append(
                 f"{crawl}: {counts.total:,} captures and {counts.duplicates:,} duplicates recorded, "
                 f"but {held:,} first copies"
             )
         unknown = 0
-        fields = []
-        for field, _ in client.hscan_iter(layout.hashes(crawl), count=_BATCH):
-            fields.append(field)
-            if len(fields) >= _BATCH:
-                unknown += _absent(client, layout.ALL_DUPES, fields)
-                fields = []
-        unknown += _absent(client, layout.ALL_DUPES, fields) if fields else 0
+        for space in layout.SPACES:
+            fields = []
+            for field, _ in client.hscan_iter(space.hashes(crawl), count=_BATCH):
+                fields.append(field)
+                if len(fields) >= _BATCH:
+                    unknown += _absent(client, space.owners, fields)
+                    fields = []
+            unknown += _absent(client, space.owners, fields) if fields else 0
         if unknown:
             wrong.append(f"{crawl}: {unknown:,} of its payloads have no first copy in the index")
     recorded = layout.read_counts(client.hgetall(layout.ALL_COUNTS))

@@ -1,6 +1,7 @@
 """What the dedupe index holds and tells, the same for every store.
 
-    Key        a digest as the stores compare it: one byte for the algorithm, then the digest's raw bytes
+    Key        a digest as the stores compare it: one byte for the algorithm, then the digest's raw bytes;
+               for what rules have normalised (--dedup-normalize) a byte of its own and the name of the rules
     Entry      a first copy on its way into the index (EntryTuple where there are millions)
     Original   a first copy that was found in it
     Package    a file that a crawl's records lie in (a WACZ, a WARC, a CDX), Browsertrix's "wacz" slot
@@ -28,7 +29,12 @@ Key = bytes
 
 # First byte of a key. Numbers are stored: never change one.
 ALGORITHMS = {"md5": 1, "sha1": 2, "sha224": 3, "sha256": 4, "sha384": 5, "sha512": 6}
+# First byte of the key of a normalised payload: RULES_BYTES that name the rules follow, then SHA-256.
+NORMALISED_KEY = 7
+RULES_BYTES = 8
+_NORMALISED = "norm-"
 _TAGS = {name: bytes([number]) for name, number in ALGORITHMS.items()}
+_NAMES = {number: name for name, number in ALGORITHMS.items()}
 
 # Redundant copies below this many bytes are not worth a record of their own: what a revisit costs
 # (Browsertrix's import counts the bytes above it).
@@ -45,6 +51,23 @@ class IndexFailure(CcrawlError):
 def key_of(digest: Digest) -> Key:
     """The key of a digest."""
     return _TAGS[digest.algorithm] + digest.value
+
+
+def normalised_key(rules: bytes, value: bytes) -> Key:
+    """The key of a payload under rules that RULES_BYTES name; `value` is the SHA-256 of what they leave."""
+    return bytes([NORMALISED_KEY]) + rules + value
+
+
+def kind_of_rules(rules: bytes) -> str:
+    """The name of that kind of digest, where those of algorithms stand: norm-0123456789abcdef."""
+    return _NORMALISED + rules.hex()
+
+
+def kind_of(key: Key) -> str:
+    """The algorithm of a key, or the name of the rules that it stands under."""
+    if key[0] == NORMALISED_KEY:
+        return kind_of_rules(key[1 : 1 + RULES_BYTES])
+    return _NAMES[key[0]]
 
 
 def is_empty_payload(key: Key) -> bool:
@@ -150,7 +173,7 @@ class View(Protocol):
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """Algorithms under which there is anything to find."""
+        """Algorithms, and names of rules (`kind_of_rules`), under which there is anything to find."""
         ...
 
     def find(self, keys: Sequence[Key]) -> list[Original | None]:

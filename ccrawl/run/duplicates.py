@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ccrawl.index import Entry, Original, View
 
 # Captures looked up at once: one round trip to a server for as many, and a bound on the memory they take.
-_BATCH_CAPTURES = 64
-_BATCH_BYTES = 4 << 20
+BATCH_CAPTURES = 256
+_BATCH_BYTES = 8 << 20
 
 
 class Lookup(NamedTuple):
@@ -157,7 +157,7 @@ def _batches(captures: Iterable[Capture]) -> Iterator[list[Capture]]:
     for capture in captures:
         batch.append(capture)
         size += len(capture.body)
-        if len(batch) >= _BATCH_CAPTURES or size >= _BATCH_BYTES:
+        if len(batch) >= BATCH_CAPTURES or size >= _BATCH_BYTES:
             yield batch
             batch, size = [], 0
     if batch:
