@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,13 +94,20 @@ def run_export(
         numbered = _numbered(sources)
         fingerprints = {number: fingerprint(source) for number, source in numbered.items()}
         index_run = IndexRun.join(opened, index, directory, overwrite=overwrite) if opened and index else None
-        done = [
-            number
-            for number, source in numbered.items()
-            if ledger.is_done(number, source.name, fingerprints[number])
-            and (index_run is None or index_run.has_files(number))
-            and (not listing or duplicates_file(directory, number).exists())
-        ]
+
+        def is_done(number: int) -> bool:
+            return (
+                ledger.is_done(number, numbered[number].name, fingerprints[number])
+                and (index_run is None or index_run.has_files(number))
+                and (not listing or duplicates_file(directory, number).exists())
+            )
+
+        with ThreadPoolExecutor(
+            workers
+        ) as pool:  # files are read whole, at the disk's speed and not one core's
+            done = [
+                number for number, kept in zip(numbered, pool.map(is_done, numbered), strict=True) if kept
+            ]
         left = sorted(set(numbered) - set(done))
         for number in left:
             ledger.shards.pop(number, None)
