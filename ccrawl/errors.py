@@ -53,6 +53,12 @@ class OutputError(CcrawlError):
     """A dataset that can't be written, or that contradicts the command."""
 
 
+def reason(error: Exception) -> str:
+    """What went wrong, one line without the system's number for it: `Connection refused`."""
+    text = getattr(error, "strerror", None) or str(error)
+    return text.splitlines()[0] if text else type(error).__name__
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """What ends a message about a word that is not known: `; did you mean export?`, or nothing."""
     from difflib import get_close_matches

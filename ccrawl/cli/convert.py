@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 import ccrawl
-from ccrawl.errors import SourceError, UsageError
+from ccrawl.cli.units import path_named
+from ccrawl.errors import SourceError, UsageError, reason
 
 MAX_BYTES = 64 * 1024 * 1024
 TIMEOUT = 30.0  # seconds without an answer
@@ -116,10 +116,10 @@ def read_page(page: str) -> FetchedPage:
     if "://" in page:
         raise UsageError(f"{page}: only http and https URLs can be fetched")
     try:
-        with Path(page).open("rb") as file:
+        with path_named(page).open("rb") as file:
             return FetchedPage(_bounded(file.read(MAX_BYTES + 1), page))
     except OSError as error:
-        raise SourceError(f"{page}: {error.strerror or error}") from None
+        raise SourceError(f"{page}: can't be read ({reason(error)})") from None
 
 
 def _bounded(html: bytes, name: str) -> bytes:
@@ -145,9 +145,10 @@ def _fetch(url: str) -> FetchedPage:
     except HTTPError as error:
         raise SourceError(f"{url}: the server says {error.code} {error.reason}") from None
     except URLError as error:
-        raise SourceError(f"{url}: {error.reason}") from None
+        cause = error.reason if isinstance(error.reason, Exception) else error
+        raise SourceError(f"{url}: can't be fetched ({reason(cause)})") from None
     except (OSError, HTTPException, ValueError, zlib.error) as error:
-        raise SourceError(f"{url}: {error}") from None
+        raise SourceError(f"{url}: can't be fetched ({reason(error)})") from None
 
 
 def _with_encoding(label: str) -> str:

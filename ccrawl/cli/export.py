@@ -44,6 +44,7 @@ from ccrawl.cli.options import (
     WorkerMemory,
     Workers,
 )
+from ccrawl.cli.settings import FROM_COMMAND_LINE, options_of, source_of
 from ccrawl.cli.units import binary_size, parse_size, path_named
 from ccrawl.errors import UsageError
 from ccrawl.html.markdown.options import RenderOptions
@@ -55,6 +56,7 @@ _MAX_PAGE_BYTES, _WORKER_MEMORY = map(binary_size, (_DEFAULTS.max_page_bytes, _D
 
 
 def command(
+    ctx: typer.Context,
     sources: Annotated[
         list[str] | None,
         typer.Argument(metavar="SOURCE", help="Archives: files, folders, globs or URLs.", show_default=False),
@@ -181,6 +183,7 @@ def command(
     given: Sequence[str | Source] = sources or []
     if [bool(sources), shards is not None, locations is not None].count(True) != 1:
         raise UsageError("say what to read: SOURCE..., or --crawl ID --shards 0-9, or --locations FILE")
+    _refuse_unused(ctx, shards, locations)
     if shards is not None:
         kind = "wet" if extractor == "wet" else "warc"
         given = crawl_sources(crawl, shards, kind=kind, base_url=base_url, cache=str(cache or ""))
@@ -226,3 +229,13 @@ def _located(
         part_size=part_size,
         cache=str(cache or ""),
     )
+
+
+def _refuse_unused(ctx: typer.Context, shards: str | None, locations: str | None) -> None:
+    """Raise UsageError for flags that would say nothing. As a default in a file they are no mistake."""
+    unused = [] if locations is not None else ["--gap", "--max-span", "--part-size"]
+    unused += [] if shards is not None or locations is not None else ["--base-url"]
+    for option in options_of(ctx.command):
+        if option.opts[0] in unused and source_of(ctx, option) == FROM_COMMAND_LINE:
+            needed = "--shards or --locations" if option.opts[0] == "--base-url" else "--locations"
+            raise UsageError(f"{option.opts[0]} goes with {needed}; leave it out, or give that")

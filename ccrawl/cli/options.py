@@ -41,7 +41,9 @@ BaseUrl = Annotated[
 ]
 Cache = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Keep remote archives here.", rich_help_panel=READ, show_default=False),
+    typer.Option(
+        metavar="DIR", help="Keep copies of remote archives here.", rich_help_panel=READ, show_default=False
+    ),
 ]
 Limit = Annotated[
     int | None,
@@ -98,7 +100,7 @@ Extractor = Annotated[
 ]
 Favor = Annotated[
     Literal["precision", "balanced", "recall"],
-    typer.Option(help="Keep less or more where it is unclear.", rich_help_panel=CONVERT),
+    typer.Option(metavar="HOW", help="precision, balanced or recall.", rich_help_panel=CONVERT),
 ]
 Links = Annotated[
     Literal["keep", "drop", "reference"],

@@ -56,7 +56,7 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="SOURCE",
-            help="Archives, datasets, lists of URLs (text or JSON lines), - for stdin.",
+            help="Archives, datasets, lists of URLs; - for stdin.",
             show_default=False,
         ),
     ] = None,
@@ -162,10 +162,9 @@ def command(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """Fetch what every URL of archives, datasets or lists says now.
-
-    Each URL becomes a row, in the order of the input, whether the fetch went well
-    or not. The same command again goes on where a run was stopped.
+    """Fetch what every URL of archives, datasets or lists says now. Each
+    becomes a row, in the order of the input, whether the fetch went well or
+    not. The same command again goes on where a run was stopped.
 
     Example: ccrawl refetch dataset --out today --contact mail@example.org
     """

@@ -303,7 +303,7 @@ def _tell(ctx: typer.Context) -> None:
         print(f"ccrawl: {file} sets {', '.join(flags)}", file=sys.stderr)
 
 
-FROM_FILE = "DEFAULT_MAP"  # click's name for it
+FROM_COMMAND_LINE, FROM_FILE = "COMMANDLINE", "DEFAULT_MAP"  # click's names
 
 
 def source_of(ctx: typer.Context, option: TyperOption) -> str | None:

@@ -105,7 +105,11 @@ def _as_text(report: VerifyReport) -> str:
         lines.append(f"         {len(report.faults) - _LISTED:,} more; --json lists all")
     lines += [f"{number:7,}  {code}: {FAULTS[code]}" for code, number in report.by_code.items()]
     if report.ok:
-        lines.append("result   all is well")
+        lines.append(
+            "result   all is well"
+            if report.shards
+            else "result   no shard is finished: there was nothing to check"
+        )
     return "\n".join(lines)
 
 

@@ -7,6 +7,7 @@ the one run that holds the lock. What was finished since then stands in a journa
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import fcntl
 import hashlib
@@ -68,6 +69,7 @@ class Ledger:
         self._written = 0.0
         self._cost = 0.0
         self._journal: Journal | None = None  # of the manifest that this ledger wrote last
+        self._made_folder = False
 
     @staticmethod
     def open(directory: Path, options: dict[str, Any], version: str, *, overwrite: bool = False) -> Ledger:
@@ -78,6 +80,7 @@ class Ledger:
         """
         ledger = Ledger(directory, options, version)
         try:
+            ledger._made_folder = not directory.exists()
             directory.mkdir(parents=True, exist_ok=True)
             ledger._lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
@@ -89,6 +92,9 @@ class Ledger:
             raise OutputError(
                 f"{directory}: another ccrawl run is writing here; wait for it or choose another --out"
             ) from error
+        if not _names(directory / LOCK, ledger._lock):  # a run that failed at its start has just removed it
+            os.close(ledger._lock)
+            return Ledger.open(directory, options, version, overwrite=overwrite)
         try:
             if not overwrite:
                 ledger._read()
@@ -110,6 +116,11 @@ class Ledger:
         if self._journal is not None:
             self._journal.close()
         if self._lock is not None:
+            if self._made_folder and not self._written:  # the run failed before it began: nothing to keep
+                with contextlib.suppress(OSError):
+                    if [*self.directory.iterdir()] == [self.directory / LOCK]:
+                        (self.directory / LOCK).unlink()
+                        self.directory.rmdir()
             os.close(self._lock)
             self._lock = None
 
@@ -194,6 +205,14 @@ class Ledger:
         self.shards.update((shard.number, shard) for shard in manifest.shards)
         for entry in read_journal(self.directory, lambda: file_sha256(path), checked_entry):
             self.shards[entry.number] = entry
+
+
+def _names(path: Path, descriptor: int) -> bool:
+    """Whether the file that is open is the one that stands at `path`."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def _difference(manifest: Manifest, ledger: Ledger) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 from ccrawl.dataset.ledger import FORMAT, MANIFEST, Counts, FailedShard, ShardEntry
 from ccrawl.dataset.shard_table import entry_text, manifest_text, totals
-from ccrawl.errors import OutputError
+from ccrawl.errors import OutputError, reason
 
 # What `layout.shard_file` makes; nothing else is a shard's file.
 _FILE = re.compile(r"data/crawl=([A-Za-z0-9][A-Za-z0-9._-]{0,199})/(\d{6,9})\.parquet")
@@ -93,7 +93,7 @@ def read_manifest(directory: Path) -> Manifest:
             f"{directory}: holds no {MANIFEST}; name the folder that ccrawl export wrote (its --out)"
         ) from error
     except OSError as error:
-        raise OutputError(f"{path}: can't be read ({error.strerror or error})") from error
+        raise OutputError(f"{path}: can't be read ({reason(error)})") from error
     except (ValueError, RecursionError) as error:
         raise OutputError(f"{path}: not readable as a manifest ({error})") from error
     if not isinstance(values, dict) or values.get("format") != FORMAT:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from ccrawl.duplicates.hamming import MOST_DISTANCE
-from ccrawl.errors import UsageError
+from ccrawl.errors import UsageError, did_you_mean
 from ccrawl.spark import Runner
 
 Keep = Literal["longest", "first", "shortest-url"]
@@ -53,4 +53,5 @@ class DedupOptions:
             ("runner", self.runner, get_args(Runner)),
         ):
             if value not in known:
-                raise UsageError(f"{name} {value!r}: give one of {', '.join(known)}")
+                hint = did_you_mean(value, known)
+                raise UsageError(f"{name} {value!r}: give one of {', '.join(known)}{hint}")

@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from ccrawl.duplicates.scratch import Scratch
-from ccrawl.duplicates.sources import Source, read_errors, reason
-from ccrawl.errors import SourceError
+from ccrawl.duplicates.sources import Source, read_errors
+from ccrawl.errors import SourceError, reason
 from ccrawl.text.simhash import DEFINITION, simhash
 
 FOOTER_KEY = b"ccrawl.simhash"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ccrawl.errors import SourceError, UsageError
+from ccrawl.errors import SourceError, UsageError, reason
 
 _GLOB = frozenset("*?[")
 
@@ -104,7 +104,3 @@ def _expand_remote(path: str) -> list[Source]:
 
 def _visible(relative: str) -> bool:
     return not any(part.startswith((".", "_")) for part in PurePosixPath(relative).parts)
-
-
-def reason(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ccrawl.duplicates.sources import Source, read_errors, reason
-from ccrawl.errors import SourceError
+from ccrawl.duplicates.sources import Source, read_errors
+from ccrawl.errors import SourceError, reason
 
 
 def read_texts(

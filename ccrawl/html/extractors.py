@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser
 
-from ccrawl.errors import PageError, UsageError
+from ccrawl.errors import PageError, UsageError, did_you_mean
 from ccrawl.html.content import main_content
 from ccrawl.html.decode import decode
 from ccrawl.html.markdown import render
@@ -110,7 +110,9 @@ def get_extractor(name: str) -> Extractor:
     try:
         return EXTRACTORS[name]
     except KeyError:
-        raise UsageError(f"no extractor is called {name!r}; there are {', '.join(EXTRACTORS)}") from None
+        known = ", ".join(EXTRACTORS)
+        hint = did_you_mean(name, EXTRACTORS)
+        raise UsageError(f"no extractor is called {name!r}; there are {known}{hint}") from None
 
 
 def extract(

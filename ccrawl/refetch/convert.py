@@ -21,8 +21,8 @@ from ccrawl.dataset.ledger import Counts, FailedShard, Failure, FailureLog, Ledg
 from ccrawl.dataset.schema import REFETCH, RefetchRow
 from ccrawl.dataset.writer import ShardWriter, WrittenFile, remove_leftovers
 from ccrawl.duplicates.sources import find_sources as find_parquet
-from ccrawl.duplicates.sources import read_errors, reason
-from ccrawl.errors import OutputError, SourceError, UsageError
+from ccrawl.duplicates.sources import read_errors
+from ccrawl.errors import OutputError, SourceError, UsageError, reason
 from ccrawl.refetch.finish import FOOTER_COUNTS
 from ccrawl.refetch.pages import CONVERT, Text, text_of
 from ccrawl.refetch.rows import RowCounts, body_digest

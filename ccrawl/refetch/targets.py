@@ -27,8 +27,8 @@ from ccrawl.archives.fields import target_url
 from ccrawl.archives.sources import SUFFIXES
 from ccrawl.dataset.writer import write_atomically
 from ccrawl.duplicates.sources import find_sources as find_parquet
-from ccrawl.duplicates.sources import read_errors, reason
-from ccrawl.errors import SourceError, UsageError
+from ccrawl.duplicates.sources import read_errors
+from ccrawl.errors import SourceError, UsageError, reason
 from ccrawl.refetch.types import Archived
 from ccrawl.run.convert import printable
 from ccrawl.run.options import ExportOptions

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ccrawl.errors import OutputError
+from ccrawl.errors import OutputError, reason
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,7 +88,7 @@ def collect_duplicates(shards: Iterable[Path], path: Path) -> int:
                 rows += batch.num_rows
         temporary.replace(path)
     except (OSError, pa.ArrowInvalid) as error:
-        raise OutputError(f"{path}: can't be written ({error})") from error
+        raise OutputError(f"{path}: can't be written ({reason(error)})") from error
     finally:
         temporary.unlink(missing_ok=True)
     return rows

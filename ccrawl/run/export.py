@@ -24,7 +24,7 @@ from ccrawl.run.local import LocalRunner
 from ccrawl.run.options import ExportOptions
 from ccrawl.run.record import Record
 from ccrawl.run.shard import ShardTask
-from ccrawl.run.sources import fingerprint
+from ccrawl.run.sources import fingerprint, refuse_streams
 from ccrawl.run.spark import SparkRunner
 from ccrawl.spark import Spark
 
@@ -84,6 +84,7 @@ def run_export(
         raise UsageError(
             f"--out {directory}: no UTF-8, which Parquet's readers need; choose another"
         ) from error
+    refuse_streams(sources)
     if duplicates is not None and duplicates.is_dir():
         raise UsageError(f"--duplicates {duplicates}: a folder; name a file")
     with (

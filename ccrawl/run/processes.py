@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from ccrawl.errors import CcrawlError, OutputError
+from ccrawl.errors import CcrawlError, OutputError, reason
 from ccrawl.run.guard import limit_process
 
 P = ParamSpec("P")
@@ -57,7 +57,7 @@ def worker_context() -> ForkServerContext:
     except OSError as error:  # the folder for its socket: missing, full, or a path longer than 100 bytes
         folder = tempfile.gettempdir()
         raise OutputError(
-            f"{folder}: no socket can be made here ({error}); set TMPDIR to another folder"
+            f"{folder}: no socket can be made here ({reason(error)}); set TMPDIR to another folder"
         ) from error
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -79,7 +79,7 @@ class Worker(Generic[T]):
                 break
             except (EOFError, OSError) as error:  # the fork server was killed: the next try starts another
                 if not tries_left:
-                    raise OutputError(f"no worker process can be started here ({error})") from error
+                    raise OutputError(f"no worker process can be started here ({reason(error)})") from error
         theirs.close()  # so that the process's death is an end of file here
 
     def result(self) -> T:

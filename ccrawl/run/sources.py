@@ -1,14 +1,31 @@
-"""Telling whether a source is still the one that a shard was made from."""
+"""Telling whether a source can be a shard, and is still the one that a shard was made from."""
 
 from __future__ import annotations
 
+import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 import xxhash
 
 from ccrawl.archives import Source
+from ccrawl.errors import UsageError
 
 _SAMPLE = 64 << 10
+
+
+def refuse_streams(sources: Iterable[Source]) -> None:
+    """Raise UsageError for a pipe or a device: a shard may be read twice, and by another process."""
+    for source in sources:
+        try:
+            kind = Path(source.path).stat().st_mode
+        except (OSError, ValueError):
+            continue  # a URL, or a file that is gone: said of this shard alone, when it is read
+        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+            raise UsageError(
+                f"{source.path}: a pipe or a device, which can't be read again after a failure; "
+                "write its bytes into a file first"
+            )
 
 
 def fingerprint(source: Source) -> str:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from ccrawl.dataset.card.facts import Facts
 from ccrawl.dataset.card.options import CardOptions
-from ccrawl.errors import SourceError, UsageError
+from ccrawl.errors import SourceError, UsageError, reason
 
 _COLUMNS = ("kind", "role", "distance")
 
@@ -59,7 +59,7 @@ def read_dedup(options: CardOptions, facts: Facts) -> DedupFacts | None:
             if type(values.get(name)) is not int:
                 raise ValueError(f"no number {name}")
     except (OSError, ValueError, RecursionError) as error:
-        raise SourceError(f"{path}: not a report of ccrawl dedup --json ({error})") from error
+        raise SourceError(f"{path}: not a report of ccrawl dedup --json ({reason(error)})") from error
     if (values["rows"], values["bytes"]) != (facts.rows, facts.markdown_bytes):
         raise UsageError(
             f"{path}: is about {values['rows']:,} rows with {values['bytes']:,} bytes of Markdown, "

@@ -16,7 +16,7 @@ from ccrawl.dataset.card.pictures import Bar, across, upright
 from ccrawl.dataset.card.sections import sections
 from ccrawl.dataset.card.template import DEFAULT, card_is_of, fill, kept_texts, note
 from ccrawl.dataset.writer import write_atomically
-from ccrawl.errors import OutputError, UsageError
+from ccrawl.errors import OutputError, UsageError, reason
 
 README = "README.md"
 ASSETS = "assets"
@@ -25,7 +25,7 @@ _LANGUAGES_DRAWN = 10
 
 @dataclass(frozen=True, slots=True)
 class CardReport:
-    """What was written, and the numbers in it. kept: names of the texts that were taken over."""
+    """What was written, and the numbers in it. kept: names of a person's texts that were taken over."""
 
     path: Path
     pictures: tuple[Path, ...]
@@ -71,13 +71,14 @@ def card(
     try:
         (target / ASSETS).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{target}: can't be written ({error.strerror or error})") from error
+        raise OutputError(f"{target}: can't be written ({reason(error)})") from error
     paths = []
     for file, svg in drawn.items():
         paths.append(target / ASSETS / file)
         write_atomically(paths[-1], svg.encode())
     write_atomically(target / README, text.encode())
-    return CardReport(target / README, tuple(paths), tuple(sorted(kept)), facts, dedup, estimates)
+    taken_over = tuple(sorted(name for name, text in kept.items() if text.strip()))
+    return CardReport(target / README, tuple(paths), taken_over, facts, dedup, estimates)
 
 
 def remembered_options(directory: Path) -> CardOptions:
@@ -156,7 +157,7 @@ def _kept(path: Path) -> dict[str, str]:
     except OutputError as error:
         raise OutputError(f"{path}: {error}") from error
     except (OSError, UnicodeDecodeError) as error:
-        raise OutputError(f"{path}: can't be read ({error})") from error
+        raise OutputError(f"{path}: can't be read ({reason(error)})") from error
 
 
 def _template(path: Path | None) -> str:
@@ -165,4 +166,4 @@ def _template(path: Path | None) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--template {path}: can't be read ({error})") from error
+        raise UsageError(f"--template {path}: can't be read ({reason(error)})") from error
