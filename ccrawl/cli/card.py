@@ -181,7 +181,10 @@ def command(
 def _as_json(report: CardReport) -> dict[str, Any]:
     facts = dataclasses.asdict(report.facts)
     del facts["manifest"]
+    facts["layout"] = report.facts.layout.name
     facts["example"] = report.facts.example._asdict() if report.facts.example else None
+    if facts["example"]:
+        facts["example"].pop("html", None)  # bytes
     return {
         "path": str(report.path),
         "pictures": [str(path) for path in report.pictures],

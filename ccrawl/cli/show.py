@@ -16,7 +16,7 @@ from ccrawl.dataset.writer import write_atomically
 from ccrawl.errors import UsageError
 
 _WHICH, _HOW = "Which row", "How to show it"
-_SURPLUS = ("markdown", "title", "url")  # shown otherwise than as a line of the metadata
+_SURPLUS = ("markdown", "title", "url", "html")  # shown otherwise than as a line of the metadata
 
 
 def command(
@@ -90,6 +90,8 @@ def command(
     if as_json:
         for stored in found:
             values = {"file": str(stored.file), "row": stored.number, **stored.row._asdict()}
+            if "html" in values:
+                values["html"] = values["html"].decode("utf-8", "replace")
             print(json.dumps(values, ensure_ascii=False))
         return
     for number, stored in enumerate(found):

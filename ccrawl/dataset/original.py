@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ccrawl.archives import Capture, CaptureOptions, Source, read_captures
 from ccrawl.dataset.rows import StoredRow
-from ccrawl.dataset.schema import Row
+from ccrawl.dataset.schema import RefetchRow, Row
 from ccrawl.dataset.verify.run import find_archives, source_named
 from ccrawl.errors import CcrawlError, SourceError
 from ccrawl.html.decode import decode
@@ -44,6 +44,10 @@ def original(stored: StoredRow, sources: Sequence[str | os.PathLike[str] | Sourc
     Raises SourceError when the row's archive is not among them, or doesn't hold the record.
     """
     row = stored.row
+    if isinstance(row, RefetchRow):
+        raise SourceError(
+            f"{stored.file}: rows of a refetch come from no archive; what servers sent is in its --warc files"
+        )
     if None in row[:-1]:  # only the offset may be missing
         raise SourceError(f"{stored.file}: row {stored.number} lacks values; ccrawl verify tells which")
     source = source_named(row.warc_filename, {one.name: one for one in find_archives(sources)})

@@ -14,22 +14,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ccrawl.dataset.schema import Row, arrow_schema
+from ccrawl.dataset.schema import EXPORT, REFETCH, Layout, RefetchRow, Row
 from ccrawl.errors import SourceError, UsageError
 
 # What the columns of a file that lacks them are shown as: files of the twelve-column layout are read too.
 _MISSING = {"title": "", "payload_digest": "", "warc_filename": "", "warc_record_offset": None}
-_NEEDED = [name for name in Row._fields if name not in _MISSING]
 _BATCH_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """A row and where it stands. number: in its file, from 0."""
+    """A row, of an export or of a refetch, and where it stands. number: in its file, from 0."""
 
     file: Path
     number: int
-    row: Row
+    row: Row | RefetchRow
 
 
 def find_rows(
@@ -114,18 +113,25 @@ def _read(file: Path, numbers: list[int]) -> Iterator[StoredRow]:
     if not numbers:
         return
     with _open(file) as parquet:
+        layout = _layout_of(parquet)
+        missing = _MISSING if layout is EXPORT else {}
         start = 0
         for group in range(parquet.metadata.num_row_groups):
             size = parquet.metadata.row_group(group).num_rows
             inside = [number for number in numbers if start <= number < start + size]
             if inside:
-                fields = [field for field in arrow_schema() if field.name in parquet.schema_arrow.names]
+                fields = [field for field in layout.schema() if field.name in parquet.schema_arrow.names]
                 table = parquet.read_row_group(group, columns=[field.name for field in fields])
                 table = table.select([field.name for field in fields]).cast(pa.schema(fields))
                 for number in inside:
                     (values,) = table.slice(number - start, 1).to_pylist()
-                    yield StoredRow(file, number, Row(**{**_MISSING, **values}))
+                    yield StoredRow(file, number, layout.row(**{**missing, **values}))
             start += size
+
+
+def _layout_of(parquet: Any) -> Layout:
+    """A file's layout, told by a column that only one of them has."""
+    return REFETCH if "final_url" in parquet.schema_arrow.names else EXPORT
 
 
 class _open:
@@ -140,7 +146,9 @@ class _open:
             self._file = pq.ParquetFile(self._path)
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error) from error
-        missing = [name for name in _NEEDED if name not in self._file.schema_arrow.names]
+        layout = _layout_of(self._file)
+        needed = [name for name in layout.row._fields if name not in (_MISSING if layout is EXPORT else ())]
+        missing = [name for name in needed if name not in self._file.schema_arrow.names]
         if missing:
             self._file.close()
             raise SourceError(f"{self._path}: has no column {missing[0]}; is it a file of this layout?")

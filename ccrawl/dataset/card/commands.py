@@ -12,14 +12,48 @@ from ccrawl.dataset.card.facts import Facts
 from ccrawl.dataset.card.front_matter import config_name
 from ccrawl.dataset.ledger import ShardEntry
 from ccrawl.dataset.manifest import CRAWL_LIST, LOCATIONS, crawl_of, ranges
+from ccrawl.refetch.types import FetchOptions
 from ccrawl.run.options import ExportOptions
 
 _SOURCES_SHOWN = 6
 _RANGES_SHOWN = 12
 # Placeholders for what the manifest does not hold.
-_MANY, _NUMBERS, _FILE, _INDEX = _PLACEHOLDERS = ("SOURCE...", "NUMBERS", "LOCATIONS", "INDEX")
+_MANY, _NUMBERS, _FILE, _INDEX = "SOURCE...", "NUMBERS", "LOCATIONS", "INDEX"
+_CONTACT, _WARC = "MAIL-OR-URL", "WARCS"
+_PLACEHOLDERS = (_MANY, _NUMBERS, _FILE, _INDEX, _CONTACT, _WARC)
 # Options whose flag is not their own name with dashes.
 _FLAGS = {"languages": "lang", "min_language_confidence": "min-lang-confidence"}
+
+
+def made_by(facts: Facts, folder: str) -> list[str]:
+    """The commands that make the dataset again, one a crawl, as typed where the sources are."""
+    if facts.answers is None:
+        return export_commands(facts, folder)
+    options = facts.manifest.options
+    kept = ("extractor", "extract", "dedup_digest", "dedup_index", "dedup_min_bytes", "limit")
+    flags = _flags({name: options[name] for name in kept if name in options})
+    if options.get("converted"):
+        words = ["ccrawl", "convert-dataset", _MANY, "--out", folder, *flags]
+        return [_typed([*words, *(["--keep-html"] if options.get("keep_html") else [])])]
+    defaults, asked = asdict(FetchOptions()), options.get("fetch")
+    for name, value in (asked if isinstance(asked, Mapping) else {}).items():
+        if value != defaults.get(name):
+            flag = "--" + name.replace("_", "-")
+            flags += [flag] if value is True else [flag, str(value)]
+    flags += ["--fetch-only"] if options.get("fetch_only") else []
+    flags += ["--no-compare"] if not options.get("compare") and not options.get("fetch_only") else []
+    flags += ["--warc", _WARC] if options.get("warc") else []
+    commands = []
+    for crawl in facts.crawls:
+        shards = [shard for shard in facts.manifest.shards if crawl_of(shard.file) == crawl.name]
+        named = [] if crawl.name == ExportOptions().crawl else ["--crawl", crawl.name]
+        words = ["ccrawl", "refetch", *_what_to_read(shards), "--out", folder, "--contact", _CONTACT]
+        commands.append(_typed([*words, *named, *flags]))
+    return commands
+
+
+def _typed(words: Sequence[str]) -> str:
+    return " ".join(word if word in _PLACEHOLDERS else shlex.quote(one_line(word)) for word in words)
 
 
 def export_commands(facts: Facts, folder: str) -> list[str]:
@@ -29,8 +63,7 @@ def export_commands(facts: Facts, folder: str) -> list[str]:
         shards = [shard for shard in facts.manifest.shards if crawl_of(shard.file) == crawl.name]
         words = ["ccrawl", "export", *_what_to_read(shards), "--out", folder]
         words += _flags({**facts.manifest.options, "crawl": crawl.name})
-        quoted = (word if word in _PLACEHOLDERS else shlex.quote(one_line(word)) for word in words)
-        commands.append(" ".join(quoted))
+        commands.append(_typed(words))
     return commands
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 from ccrawl.dataset.card.tally import ColumnTally, Spread, class_sizes, spread
 from ccrawl.dataset.ledger import Counts, ShardEntry
 from ccrawl.dataset.manifest import Manifest, crawl_of, read_manifest
-from ccrawl.dataset.schema import COLUMNS, Row, arrow_schema
+from ccrawl.dataset.schema import REFETCH, Layout, layout_of
 from ccrawl.errors import OutputError
 
 # Few enough rows that the host names of one batch are small, many enough that batches cost nothing.
@@ -38,6 +39,21 @@ class CrawlFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """What the URLs of a refetch answered: (value, rows), the most rows first.
+
+    statuses: as text, "" where no server answered; errors, changed: without the rows that have none
+    first_day, last_day: of the fetches, YYYY-MM-DD
+    """
+
+    statuses: tuple[tuple[str, int], ...]
+    errors: tuple[tuple[str, int], ...]
+    changed: tuple[tuple[str, int], ...]
+    first_day: str
+    last_day: str
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What a dataset holds. Lists of (value, rows) come with the most rows first, then by value.
 
@@ -45,6 +61,7 @@ class Facts:
     years: (year, rows) in order, "" for rows without a date
     hosts: all that there are; top_hosts: those with most rows
     extractors, simhashes: names that the files' metadata give
+    answers: of a refetch, None of an export
     """
 
     manifest: Manifest
@@ -65,7 +82,9 @@ class Facts:
     length_classes: tuple[tuple[int, int], ...]
     extractors: tuple[str, ...]
     simhashes: tuple[str, ...]
-    example: Row | None
+    layout: Layout
+    answers: Answers | None
+    example: Any  # a row of the layout, None when there is none to show
 
 
 def read_facts(directory: Path, *, top: int = 15) -> Facts:
@@ -74,16 +93,21 @@ def read_facts(directory: Path, *, top: int = 15) -> Facts:
     Raises OutputError when the manifest or a file can't be read, or when they contradict each other.
     """
     manifest = read_manifest(directory)
+    layout = layout_of(manifest.options)
     tallies = {name: ColumnTally(name) for name in ("host", "crawl_date", "language", "markdown_length")}
+    answers = AnswerTallies() if layout is REFETCH else None
     html_bytes = file_bytes = rows = 0
     footers: dict[str, set[str]] = {"ccrawl.extractor": set(), "ccrawl.simhash": set()}
     for entry in manifest.shards:
-        with _reading(directory, entry) as file:
+        with _reading(directory, entry, layout) as file:
             _agree(entry, "rows", file.metadata.num_rows, entry.counts.rows)
             rows += file.metadata.num_rows
             for key, names in footers.items():
                 names.add((file.metadata.metadata or {}).get(key.encode(), b"").decode("utf-8", "replace"))
-            for batch in file.iter_batches(_BATCH_ROWS, columns=[*tallies, "html_length"]):
+            columns = [*tallies, "html_length", *(answers.columns if answers else ())]
+            for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
+                if answers:
+                    answers.add(batch)
                 html_bytes += pa.compute.sum(batch.column("html_length")).as_py() or 0
                 for name, tally in tallies.items():
                     if batch.column(name).null_count:
@@ -100,6 +124,7 @@ def read_facts(directory: Path, *, top: int = 15) -> Facts:
         ("html_bytes", html_bytes, counts.html_bytes),
         ("markdown_bytes", markdown_bytes, counts.markdown_bytes),
         ("languages", dict(languages), counts.languages),
+        *(answers.told(counts) if answers else ()),
     ]:
         if found != told:
             raise OutputError(
@@ -126,20 +151,70 @@ def read_facts(directory: Path, *, top: int = 15) -> Facts:
         length_classes=class_sizes(lengths),
         extractors=tuple(sorted(footers["ccrawl.extractor"] - {""})),
         simhashes=tuple(sorted(footers["ccrawl.simhash"] - {""})),
-        example=_example(directory, manifest.shards),
+        layout=layout,
+        answers=answers.answers() if answers else None,
+        example=_example(directory, manifest.shards, layout),
     )
+
+
+class AnswerTallies:
+    """Counts what the rows of a refetch say of their answers."""
+
+    columns = ("status", "error", "changed", "fetched_at")
+
+    def __init__(self) -> None:
+        self._tallies = {name: ColumnTally(name) for name in ("status", "error", "changed")}
+        self._first: int | None = None
+        self._last: int | None = None
+
+    def add(self, batch: Any) -> None:
+        """Count the rows of an Arrow batch."""
+        for name, tally in self._tallies.items():
+            column = batch.column(name)
+            tally.add(column.cast(pa.string()).fill_null("") if name == "status" else column)
+        found = pa.compute.min_max(batch.column("fetched_at")).as_py()
+        if found["min"]:  # 0 where it is not known
+            self._first = min(self._first or found["min"], found["min"])
+        if found["max"]:
+            self._last = max(self._last or found["max"], found["max"])
+
+    def told(self, counts: Counts) -> list[tuple[str, object, object]]:
+        """(name, what the rows give, what the manifest says)"""
+        return [
+            (name, dict(self._counted(column)), getattr(counts, name))
+            for name, column in (("statuses", "status"), ("errors", "error"), ("changed", "changed"))
+        ]
+
+    def answers(self) -> Answers:
+        """What was counted."""
+        return Answers(
+            statuses=self._counted("status"),
+            errors=self._counted("error"),
+            changed=self._counted("changed"),
+            first_day=_day(self._first),
+            last_day=_day(self._last),
+        )
+
+    def _counted(self, name: str) -> tuple[tuple[str, int], ...]:
+        found = self._tallies[name].most_frequent()
+        return tuple((value, rows) for value, rows in found if value or name == "status")
+
+
+def _day(ms: int | None) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d") if ms else ""
 
 
 class _reading:
     """An open Parquet file of ours; its faults are told with the file's name."""
 
-    def __init__(self, directory: Path, entry: ShardEntry) -> None:
+    def __init__(self, directory: Path, entry: ShardEntry, layout: Layout) -> None:
         self._path = directory / entry.file
+        self._layout = layout
 
     def __enter__(self) -> Any:
         try:
             self._file = pq.ParquetFile(self._path)
-            if not self._file.schema_arrow.equals(arrow_schema()):
+            if not self._file.schema_arrow.equals(self._layout.schema()):
                 raise pa.ArrowInvalid("other columns or types than the layout's")
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(self._path, error) from error
@@ -181,23 +256,23 @@ def _years(dates: Sequence[tuple[Any, int]]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(years.items()))
 
 
-def _example(directory: Path, shards: Sequence[ShardEntry]) -> Row | None:
+def _example(directory: Path, shards: Sequence[ShardEntry], layout: Layout) -> Any:
     """A row to show: the shortest of some first rows that has a title, a language and something to read."""
-    best: tuple[bool, int] | None = None
+    best: tuple[bool, bool, int] | None = None
     example = None
     filled = [shard for shard in shards if shard.counts.rows][:_EXAMPLE_FILES]
-    for row in (row for shard in filled for row in _first_rows(directory, shard)):
-        if None in row[:-1]:  # only the offset may be missing
+    for row in (row for shard in filled for row in _first_rows(directory, shard, layout)):
+        if any(value is None and name not in layout.nullable for name, value in row._asdict().items()):
             continue
         fit = row.markdown_length in _EXAMPLE_BYTES and bool(row.title and row.language)
-        rank = (not fit, row.markdown_length)
+        rank = (not fit, not row.markdown, row.markdown_length)
         if best is None or rank < best:
             best, example = rank, row
     return example
 
 
-def _first_rows(directory: Path, shard: ShardEntry) -> Iterator[Row]:
-    with _reading(directory, shard) as file:
+def _first_rows(directory: Path, shard: ShardEntry, layout: Layout) -> Iterator[Any]:
+    with _reading(directory, shard, layout) as file:
         batch = next(file.iter_batches(_EXAMPLE_ROWS))
     for values in batch.slice(0, _EXAMPLE_ROWS).to_pylist():
-        yield Row(**{column.name: values[column.name] for column in COLUMNS})
+        yield layout.row(**{column.name: values[column.name] for column in layout.columns})

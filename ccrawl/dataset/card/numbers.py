@@ -2,11 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from ccrawl.cli.units import count, size
 from ccrawl.dataset.card.escape import code, inline
 from ccrawl.dataset.card.parts import Card, ordered, picture, section, share, table
 
 _LANGUAGES_NAMED = 15
+
+
+_NOT_A_TARGET = {
+    "repeated-url": "URL that has a row already",
+    "no-url": "line without a URL",
+    "bad-json": "line that is no JSON object",
+    "too-long": "line of more than 1 MiB",
+}
+
+
+def answers(card: Card) -> str:
+    """What the URLs of a refetch answered."""
+    facts = card.facts
+    if facts.answers is None:
+        return ""
+
+    def told(head: str, found: Iterable[tuple[str, int]], words: Mapping[str, str]) -> str:
+        rows = [
+            (words.get(value) or code(value, in_table=True), f"{number:,}", share(number, facts.rows))
+            for value, number in found
+        ]
+        return table([head, "rows", "of all rows"], rows)
+
+    failed = sum(number for _, number in facts.answers.errors)
+    return section(
+        "Answers",
+        f"{count(failed, 'row')} of {facts.rows:,} {'has' if failed == 1 else 'have'} an error; "
+        "an HTTP status of 4xx or 5xx is an answer, not an error.",
+        told("status", facts.answers.statuses, {"": "no answer"}),
+        told("error", facts.answers.errors, {}),
+        told("the page is", facts.answers.changed, {}),
+    )
 
 
 def funnel(card: Card) -> str:
@@ -24,7 +58,8 @@ def funnel(card: Card) -> str:
     damage = [f"{inline(cause)} {number:,}" for cause, number in ordered(counts.damage)]
     return section(
         "From records to rows",
-        f"{count(counts.records, 'record')} read, {counts.pages:,} of them pages, {counts.rows:,} made rows. "
+        f"{count(counts.records, 'record')} read, {counts.pages:,} of them "
+        f"{'URLs to fetch' if card.facts.answers else 'pages'}, {counts.rows:,} made rows. "
         "Nothing else was left out: the drops below and the rows add up to the records.",
         picture(card, "funnel", "From records to rows"),
         table(["dropped", "records", "of all records"], rows),
@@ -47,6 +82,8 @@ _NOT_A_PAGE = {
 
 def _not_a_page(cause: str) -> str:
     """A counter's name (`not-response:request`, `status:404`) in words."""
+    if cause in _NOT_A_TARGET:
+        return _NOT_A_TARGET[cause]
     kind, _, which = cause.partition(":")
     if kind == "not-response" and which:
         return f"{which} record"
@@ -117,7 +154,7 @@ def bytes(card: Card) -> str:
     if not facts.html_bytes:
         return ""
     kinds = [
-        ("archives, as stored", facts.counts.archive_bytes),
+        ("sources, as stored" if facts.answers else "archives, as stored", facts.counts.archive_bytes),
         ("HTML of the rows", facts.html_bytes),
         ("Markdown", facts.markdown_bytes),
         ("Parquet", facts.file_bytes),

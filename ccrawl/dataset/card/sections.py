@@ -7,11 +7,11 @@ from typing import Any
 
 from ccrawl.cli.units import count, size
 from ccrawl.dataset.card import numbers
-from ccrawl.dataset.card.commands import export_commands, snippets
+from ccrawl.dataset.card.commands import made_by, snippets
 from ccrawl.dataset.card.escape import code, inline, json_in_fence, one_line
 from ccrawl.dataset.card.front_matter import config_name
 from ccrawl.dataset.card.parts import Card, bytes_of, fence, section, table
-from ccrawl.dataset.schema import COLUMNS
+from ccrawl.dataset.schema import REFETCH, Layout
 
 _EXAMPLE_CHARACTERS = 700
 _TYPES = {"double": "float64"}
@@ -23,12 +23,13 @@ def sections(card: Card) -> dict[str, str]:
         "name": inline(card.name),
         "description": _description(card),
         "glance": _glance(card),
-        "columns": _columns(),
+        "columns": _columns(card.facts.layout),
         "example": _example(card),
         "load": _load(card),
         "layout": _layout(card),
         "made": _made(card),
         "funnel": numbers.funnel(card),
+        "answers": numbers.answers(card),
         "duplicates": numbers.duplicates(card),
         "bytes": numbers.bytes(card),
         "languages": numbers.languages(card),
@@ -47,11 +48,27 @@ def _description(card: Card) -> str:
         return inline(card.options.description)
     facts = card.facts
     crawls = ", ".join(code(crawl.name) for crawl in facts.crawls) or "no crawl"
+    if facts.answers is not None:
+        return (
+            f"What {count(facts.rows, 'URL')} of {crawls} answered{_days(card)}: a row for each, whether the "
+            "fetch went well or not, with status, headers and the main content as Markdown, and whether the "
+            "page is still the one that was archived."
+        )
     return (
         f"{count(facts.rows, 'web page')} as Markdown, from {count(facts.shards, 'shard')} of {crawls}: "
         "the main content of each page, with its URL, language and title, a 64-bit fingerprint of the text, "
         "and the place of its record in the archive."
     )
+
+
+def _days(card: Card) -> str:
+    """` between DAY and DAY`, ` on DAY`, or nothing where it is not known."""
+    answers = card.facts.answers
+    if answers is None or not answers.first_day:
+        return ""
+    if answers.first_day == answers.last_day:
+        return f" on {answers.first_day}"
+    return f" between {answers.first_day} and {answers.last_day}"
 
 
 def _glance(card: Card) -> str:
@@ -64,7 +81,8 @@ def _glance(card: Card) -> str:
         ("Rows", f"{facts.rows:,}"),
         ("Crawls", f"{len(facts.crawls):,}"),
         ("Shards", f"{facts.shards:,}"),
-        ("Captured", inline(dates)),
+        ("Archived" if facts.answers else "Captured", inline(dates)),
+        ("Fetched", inline(_days(card).strip().removeprefix("on "))),
         ("Languages", f"{languages:,}"),
         ("Hosts", f"{facts.hosts:,}"),
         ("Markdown", bytes_of(facts.markdown_bytes)),
@@ -76,24 +94,28 @@ def _glance(card: Card) -> str:
 def _made(card: Card) -> str:
     facts = card.facts
     wanted = facts.manifest.options.get("languages")
-    steps = [
-        "Web archives were read record by record; HTML responses with status 200 are pages.",
-        _dropped_copies(facts.manifest.options),
-        "Each page was decoded as browsers decode it, and its main content written as Markdown by "
-        f"{_names(facts.extractors)}. Pages without text make no row.",
-        "The language was detected from the text"
-        + (
-            f"; pages in other languages than {_names(map(str, wanted))}, or less sure, were dropped."
-            if isinstance(wanted, list) and wanted
-            else "."
-        ),
-        f"The text was fingerprinted with simhash, definition {_names(facts.simhashes)}.",
-    ]
+    steps = (
+        _steps_of_refetch(card)
+        if facts.answers is not None
+        else [
+            "Web archives were read record by record; HTML responses with status 200 are pages.",
+            _dropped_copies(facts.manifest.options),
+            "Each page was decoded as browsers decode it, and its main content written as Markdown by "
+            f"{_names(facts.extractors)}. Pages without text make no row.",
+            "The language was detected from the text"
+            + (
+                f"; pages in other languages than {_names(map(str, wanted))}, or less sure, were dropped."
+                if isinstance(wanted, list) and wanted
+                else "."
+            ),
+            f"The text was fingerprinted with simhash, definition {_names(facts.simhashes)}.",
+        ]
+    )
     options = [
         (code(name, in_table=True), code(_shown(value), 80, in_table=True))
         for name, value in _leaves(facts.manifest.options)
     ]
-    commands = export_commands(facts, card.folder)
+    commands = made_by(facts, card.folder)
     return section(
         "How it was made",
         f"With ccrawl {code(facts.manifest.version)}. {_again(facts.manifest.options)}:",
@@ -101,6 +123,47 @@ def _made(card: Card) -> str:
         "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)),
         table(["option", "value"], options),
     )
+
+
+def _steps_of_refetch(card: Card) -> list[str]:
+    facts, options = card.facts, card.facts.manifest.options
+    asked = options.get("fetch")
+    robots = "robots.txt was not asked for"
+    if not (isinstance(asked, dict) and asked.get("ignore_robots")):
+        robots = "robots.txt was obeyed (RFC 9309)"
+    copies = "No row was dropped for being a copy of another."
+    if options.get("dedup_digest") or options.get("dedup_index"):
+        copies = (
+            "Pages whose body was there before were dropped, failures never; the first of the input stays."
+        )
+    converted = (
+        "The HTML of each page (an answer with a status of 2xx) was kept as it came."
+        if options.get("fetch_only")
+        else "Each page (HTML with a status of 2xx) was decoded as browsers decode it, and its main content "
+        f"written as Markdown by {_names(facts.extractors)}."
+    )
+    if options.get("converted"):
+        return [
+            "Pages that a dataset held as HTML were decoded as browsers decode them, and their main content "
+            f"written as Markdown by {_names(facts.extractors)}.",
+            "The language was detected from the text.",
+            f"The text was fingerprinted with simhash, definition {_names(facts.simhashes)}.",
+        ]
+    return [
+        f"Each URL of the sources was fetched once{_days(card)}, redirects followed; {robots}.",
+        copies,
+        converted,
+        *(
+            []
+            if options.get("fetch_only")
+            else [
+                "The language was detected from the text.",
+                f"The text was fingerprinted with simhash, definition {_names(facts.simhashes)}.",
+            ]
+        ),
+        "`changed` compares the body's digest with the archived payload's, or where there is none the "
+        "fingerprints.",
+    ]
 
 
 def _leaves(options: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -121,19 +184,23 @@ def _dropped_copies(options: Mapping[str, Any]) -> str:
 
 
 def _again(options: Mapping[str, Any]) -> str:
+    if options.get("layout") == REFETCH.name and not options.get("converted"):
+        return "The same command asks again, and gets what the servers say then"
     if options.get("dedup_index"):
         return "The same command and the same index give the same bytes on any machine"
     return "The same command gives the same bytes on any machine"
 
 
-def _columns() -> str:
+def _columns(layout: Layout) -> str:
     rows = [
         (code(column.name, in_table=True), _TYPES.get(column.type, column.type), inline(column.meaning))
-        for column in COLUMNS
+        for column in layout.columns
     ]
     return section(
         "Columns",
-        "The first twelve are the public open-markdown-v3 layout, name for name and type for type.",
+        "The first 28 are the public refetch layout, name for name."
+        if layout is REFETCH
+        else "The first twelve are the public open-markdown-v3 layout, name for name and type for type.",
         table(["column", "type", "meaning"], rows),
     )
 
@@ -143,10 +210,13 @@ def _example(card: Card) -> str:
     if row is None:
         return ""
     values: dict[str, object] = row._asdict()
+    values.pop("html", None)  # bytes of a page are nothing to read here
     shortened = len(row.markdown) > _EXAMPLE_CHARACTERS
     if shortened:
         values["markdown"] = row.markdown[:_EXAMPLE_CHARACTERS] + "…"
-    for name in ("url", "title"):
+    for name in ("url", "title", "final_url", "resp_headers"):
+        if name not in values:
+            continue
         values[name] = one_line(str(values[name]), 300)
     return section(
         "An example row",
@@ -233,7 +303,8 @@ def _terms(card: Card) -> str:
 
 
 def _citation(card: Card) -> str:
-    year = card.facts.last_date[:4]
+    answers = card.facts.answers
+    year = (answers.last_day if answers and answers.last_day else card.facts.last_date)[:4]
     title = "".join(character for character in one_line(card.name) if character not in "{}\\%#$&~^_`")
     lines = ["@misc{dataset,", f"  title = {{{title}}},"]
     lines += [f"  year = {{{year}}},"] if year.isdigit() else []

@@ -29,6 +29,7 @@ DEFAULT = """\
 {{ layout }}
 {{ made }}
 {{ funnel }}
+{{ answers }}
 {{ duplicates }}
 {{ bytes }}
 {{ languages }}

@@ -111,7 +111,10 @@ def pictures(facts: Facts, dedup: DedupFacts | None) -> dict[str, str]:
 
 def _funnel(facts: Facts) -> list[Bar]:
     counts = facts.counts
-    stages = [("records", counts.records), ("pages: HTML, status 200", counts.pages)]
+    stages = [
+        ("records", counts.records),
+        ("URLs" if facts.answers else "pages: HTML, status 200", counts.pages),
+    ]
     left = counts.pages
     for label, dropped in [
         ("not a copy in their shard", counts.duplicates),

@@ -32,6 +32,9 @@ FAULTS = {
     "simhash-definition": "the file's fingerprints follow another definition; they were not checked",
     "digest": "payload_digest is no digest",
     "provenance": "extractor or warc_filename is not what the file's metadata says",
+    "repeated-url": "a URL has a second row",
+    "repeated-digest": "a body has a second row, though copies were dropped",
+    "answer": "status, error, times or what became of the page contradict each other",
     "order": "rows are not in the order of their records",
     "card": "README.md is a card of other files than these; ccrawl card makes it again",
     "source-missing": "the archive of this shard was not among the sources given",
@@ -47,6 +50,7 @@ MENDED_BY_EXPORT = frozenset(FAULTS) - {
     "manifest",
     "shard-missing",
     "card",
+    *("repeated-url", "repeated-digest", "answer"),
     "source-missing",
     "source-unreadable",
 }

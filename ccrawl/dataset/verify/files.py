@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 
 from ccrawl.dataset.ledger import Counts, ShardEntry, file_sha256
 from ccrawl.dataset.manifest import crawl_of
-from ccrawl.dataset.schema import arrow_schema
+from ccrawl.dataset.schema import REFETCH, layout_of
 from ccrawl.dataset.verify.faults import Fault, Faults
+from ccrawl.dataset.verify.refetch import RefetchLaws
 from ccrawl.dataset.verify.rows import RowLaws
 from ccrawl.text.simhash import DEFINITION
 
@@ -56,7 +57,8 @@ def _check_parquet(
     _check_footer(footer, entry, version, options, faults)
     if metadata.num_rows != entry.counts.rows:
         faults.add("rows", f"{metadata.num_rows:,}, not {entry.counts.rows:,}")
-    schema = arrow_schema()
+    layout = layout_of(options)
+    schema = layout.schema()
     if not file.schema_arrow.equals(schema):
         faults.add("schema", _difference(file.schema_arrow, schema))
         return
@@ -64,20 +66,17 @@ def _check_parquet(
         return
     if footer.get("ccrawl.simhash") != DEFINITION:
         faults.add("simhash-definition", f"{footer.get('ccrawl.simhash', 'none')}, not {DEFINITION}")
-    laws = RowLaws(
-        faults,
-        extractor=footer.get("ccrawl.extractor", ""),
-        source=entry.source,
-        fingerprints=footer.get("ccrawl.simhash") == DEFINITION,
-    )
+    extractor = footer.get("ccrawl.extractor", "")
+    fingerprints = footer.get("ccrawl.simhash") == DEFINITION
+    laws: RowLaws | RefetchLaws
+    if layout is REFETCH:
+        unique = bool(options.get("dedup_digest")) and not options.get("dedup_index")
+        laws = RefetchLaws(faults, extractor=extractor, fingerprints=fingerprints, unique=unique)
+    else:
+        laws = RowLaws(faults, extractor=extractor, source=entry.source, fingerprints=fingerprints)
     for batch in file.iter_batches(batch_size=BATCH_ROWS):
         laws.check([column.to_pylist() for column in batch.columns])
-    found = {
-        "html_bytes": laws.html_bytes,
-        "markdown_bytes": laws.markdown_bytes,
-        "languages": dict(laws.languages),
-    }
-    for name, value in found.items():
+    for name, value in laws.sums().items():
         expected = getattr(entry.counts, name)
         if value != expected:
             faults.add(

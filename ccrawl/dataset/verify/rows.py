@@ -18,7 +18,7 @@ from ccrawl.text.simhash import simhash
 
 _NULLABLE = {"warc_record_offset"}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_LANGUAGE = re.compile(r"[a-z]{3}|", re.ASCII)
+LANGUAGE = re.compile(r"[a-z]{3}|", re.ASCII)
 
 
 class RowLaws:
@@ -50,6 +50,14 @@ class RowLaws:
             else:
                 self._row(number, Row(*values))
 
+    def sums(self) -> dict[str, object]:
+        """What the rows add up to, by the manifest's names."""
+        return {
+            "html_bytes": self.html_bytes,
+            "markdown_bytes": self.markdown_bytes,
+            "languages": dict(self.languages),
+        }
+
     def _row(self, number: int, row: Row) -> None:
         def fault(code: str, detail: str) -> None:
             self._faults.add_row(code, number, detail)
@@ -62,14 +70,14 @@ class RowLaws:
             fault("doc-id", f"{row.doc_id!r}, the URL's is {doc_id!r}")
         if row.host != host_of(row.url):
             fault("host", f"{row.host!r}, the URL's is {host_of(row.url)!r}")
-        if row.crawl_date and not _is_date(row.crawl_date):
+        if row.crawl_date and not is_date(row.crawl_date):
             fault("date", repr(row.crawl_date))
         length = len(row.markdown.encode())
         if row.markdown_length != length or not length:
             fault("markdown-length", f"{row.markdown_length}, the Markdown has {length} bytes")
         if row.html_length < 0:
             fault("html-length", str(row.html_length))
-        if not _LANGUAGE.fullmatch(row.language) or not 0 <= row.language_confidence <= 1:
+        if not LANGUAGE.fullmatch(row.language) or not 0 <= row.language_confidence <= 1:
             fault("language", f"{row.language!r} with confidence {row.language_confidence}")
         if self._fingerprints and row.simhash != (fingerprint := simhash(row.markdown)):
             fault("simhash", f"{row.simhash:016x}, the Markdown's is {fingerprint:016x}")
@@ -86,7 +94,7 @@ class RowLaws:
             self._place = place
 
 
-def _is_date(text: str) -> bool:
+def is_date(text: str) -> bool:
     try:
         return bool(_DATE.fullmatch(text)) and bool(date.fromisoformat(text))
     except ValueError:

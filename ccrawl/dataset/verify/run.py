@@ -14,6 +14,7 @@ from ccrawl.archives import Source, find_sources
 from ccrawl.dataset.card.template import card_is_of
 from ccrawl.dataset.ledger import MANIFEST, ShardEntry
 from ccrawl.dataset.manifest import CRAWL_LIST, Manifest, crawl_of, ranges, read_manifest
+from ccrawl.dataset.schema import REFETCH, layout_of
 from ccrawl.dataset.verify.faults import Fault
 from ccrawl.dataset.verify.files import check_file
 from ccrawl.dataset.writer import leftovers
@@ -79,6 +80,10 @@ def verify(
         raise UsageError("a repair exports again: name the archives, as in --repair --source crawl/*.warc.gz")
     folder = Path(directory)
     manifest = read_manifest(folder)
+    if sources is not None and layout_of(manifest.options) is REFETCH:
+        raise UsageError(
+            f"{folder}: a refetch; its answers are in no archive to compare with, or to repair from"
+        )
     archives = None if sources is None else find_archives(sources)
     faults = _check(folder, manifest, archives, rows=rows, workers=workers, on_shard=on_shard)
     repaired: tuple[str, ...] = ()
