@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import threading
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 Runner = Literal["local", "spark"]
+
+_RAISED = re.compile(
+    r"^[\w.]*(?:Error|Exception|Failure): .+$", re.MULTILINE
+)  # the end of Python's traceback
 
 
 class SparkFailure(CcrawlError):
@@ -63,7 +68,10 @@ class Spark:
 
 
 def first_line(error: BaseException) -> str:
-    """What a failure says first, without the stacks of two languages below it."""
+    """What a failure says, without the stacks of two languages around it."""
+    raised = _RAISED.findall(str(error))
+    if raised:  # by Python in a task
+        return raised[-1][:500]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     # Py4J begins with the name of the call, and says what happened in the line after it.
     told = next((line for line in lines if not line.startswith("An error occurred while calling")), "")

@@ -12,6 +12,7 @@ while; none of them can touch a file of the dataset. The driver alone writes the
 
 from __future__ import annotations
 
+import pickle
 import re
 import secrets
 import shutil
@@ -258,7 +259,9 @@ def _submit(
         context.setJobGroup(group, "ccrawl export", interruptOnCancel=True)
         param: Any = _Delivery(put)
         delivery = context.accumulator([], param)
-        context.parallelize(tasks, len(tasks)).foreach(lambda task: delivery.add([_export(task, shared)]))
+        # As bytes, so that an executor with another ccrawl can say so before it meets what it can't read.
+        sealed = [(task.number, pickle.dumps(task)) for task in tasks]
+        context.parallelize(sealed, len(sealed)).foreach(lambda task: delivery.add([_export(*task, shared)]))
     except Exception as error:  # Spark's, of many kinds; told by whoever waits
         put(_JobEnd(error))
     else:
@@ -297,7 +300,7 @@ def _anywhere(task: ShardTask) -> ShardTask:
     return replace(task, source=replace(source, path=path, cache=cache))
 
 
-def _export(task: ShardTask, shared: _Shared) -> _Result:
+def _export(number: int, sealed: bytes, shared: _Shared) -> _Result:
     """The body of a task. It ends with a result in any case but its own death: Spark has nothing to retry."""
     from pyspark import TaskContext
 
@@ -306,7 +309,8 @@ def _export(task: ShardTask, shared: _Shared) -> _Result:
     retried: list[str] = []
     try:
         shared.check()
-        folder = aside(shared.directory / f"{task.number:06d}")
+        task: ShardTask = pickle.loads(sealed)  # noqa: S301, of our own driver
+        folder = aside(shared.directory / f"{number:06d}")
         try:
             folder.mkdir()
         except OSError as error:
@@ -320,9 +324,9 @@ def _export(task: ShardTask, shared: _Shared) -> _Result:
         end = _attempts(task, retried)
         if isinstance(end, GivenUp):
             shutil.rmtree(folder, ignore_errors=True)
-        return _Result(task.number, end, tuple(retried))
+        return _Result(number, end, tuple(retried))
     except OutputError as error:
-        return _Result(task.number, error, tuple(retried))
+        return _Result(number, error, tuple(retried))
 
 
 def _attempts(task: ShardTask, retried: list[str]) -> ShardReport | GivenUp:

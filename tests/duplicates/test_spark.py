@@ -3,46 +3,26 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import pytest
+from support.spark import NEEDS_SPARK, cluster, session
 
 from ccrawl.duplicates import DedupOptions, dedup
 from tests.duplicates.datasets import Page, page, write
 from tests.duplicates.test_dedup import BASE, names
 
 pytest.importorskip("pyspark")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(which("java") is None, reason="Spark needs Java"),
-    # Spark's own sockets to its workers are closed by its garbage, not by it.
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = NEEDS_SPARK
 
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    from pyspark.sql import SparkSession
-
-    patch = pytest.MonkeyPatch()
-    patch.setenv("PYSPARK_PYTHON", sys.executable)
-    checkout = str(Path(__file__).resolve().parents[2])
-    session = (
-        SparkSession.builder.master("local-cluster[2,1,1024]")
-        .config("spark.executorEnv.PYTHONPATH", checkout)
-        .config("spark.local.dir", str(tmp_path_factory.mktemp("spark")))
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
-    patch.undo()
+    with cluster(tmp_path_factory.mktemp("spark")) as running, session(running) as found:
+        yield found
 
 
 def pages(seed: int, count: int) -> list[Page]:
@@ -75,7 +55,6 @@ def pages(seed: int, count: int) -> list[Page]:
     ],
     ids=str,
 )
-@pytest.mark.timeout(300)
 def test_two_workers_find_what_one_process_finds(options: DedupOptions, spark: Any, tmp_path: Path) -> None:
     everything = pages(1, 1500)
     for number in range(4):
