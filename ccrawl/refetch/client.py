@@ -1,8 +1,4 @@
-"""Fetching targets: many hosts at a time, each one politely, none of them trusted.
-
-aiohttp speaks HTTP/1.1; see benchmarks/refetch.py for what it was measured against. HTTP/2 is left out on
-purpose: it saves round trips where many requests go to one host at a time, and here that is `per_host`.
-"""
+"""Fetching targets: many hosts at a time, each one politely, none of them trusted."""
 
 from __future__ import annotations
 
@@ -14,25 +10,19 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from dataclasses import dataclass, field, replace
 
-import aiohttp
-from yarl import URL
-
 from ccrawl.archives.codings import decode_body
 from ccrawl.errors import PageError
 from ccrawl.refetch import robots
 from ccrawl.refetch.errors import FetchError, classify
-from ccrawl.refetch.guard import Guard, Lookup, Resolver
+from ccrawl.refetch.exchanging import Exchanger
+from ccrawl.refetch.guard import Lookup
 from ccrawl.refetch.politeness import Host, Schedule, Sign, Turn
 from ccrawl.refetch.retry_after import pause_of
 from ccrawl.refetch.types import ERRORS, Exchange, Fetched, FetchOptions, Target
 from ccrawl.refetch.urls import BadUrl, WebUrl, join, web_url
-from ccrawl.refetch.wire import MAX_HEAD, Request, Response, exchange_of
 
 __all__ = ["FetchOptions", "fetch"]
 
-ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-ACCEPT_ENCODING = "gzip, deflate, br, zstd"
-MIN_PROGRESS = 256  # bytes of a body within `idle_timeout`: a byte a second is silence
 TICK = 0.002  # seconds that a timer may be early
 KEPT_RULES = 20_000  # origins
 DECODED_HERE = 256 << 10  # coded bytes; larger bodies are decoded in a thread, not between two packets
@@ -91,31 +81,10 @@ class _Job:
     seen: set[str] = field(default_factory=set)
 
 
-class _Progress:
-    """What has come of one request, for when it ends before it is done."""
-
-    __slots__ = ("parts", "response", "size", "started_at", "url")
-
-    def __init__(self, url: WebUrl) -> None:
-        self.url = url
-        self.started_at = _now_ms()
-        self.response: Response | None = None  # once its head is there
-        self.parts: list[bytes] = []
-        self.size = 0
-
-    def exchange(self, *, complete: bool) -> Exchange | None:
-        """What has come so far; None without a head."""
-        if self.response is None:
-            return None
-        body = b"".join(self.parts) if len(self.parts) != 1 else self.parts[0]
-        return exchange_of(self.response, self.url.text, self.started_at, body, complete=complete)
-
-
 class _Fetcher:
     def __init__(self, options: FetchOptions, lookup: Lookup | None, tls: ssl.SSLContext | None) -> None:
         self._options = options
-        guard = Guard(public=bool(options.contact), private=options.allow_private)
-        self._resolver = Resolver(guard, lookup)
+        self._exchanger = Exchanger(options, lookup, tls)
         self._schedule: Schedule[_Job] = Schedule(
             per_host=options.per_host,
             rate=options.rate,
@@ -130,33 +99,10 @@ class _Fetcher:
         self._pending = 0  # targets taken and not yet among the results
         self._running = 0
         self._closed = False
+        self._fault: BaseException | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
         self._loop = asyncio.get_running_loop()
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=0,  # the schedule counts
-                use_dns_cache=False,  # the resolver keeps what it found
-                resolver=self._resolver,
-                socket_factory=guard.socket,
-                ssl=tls or True,
-                keepalive_timeout=10,
-            ),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            request_class=Request,
-            response_class=Response,
-            auto_decompress=False,
-            headers={"User-Agent": options.user_agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPT_ENCODING},
-            timeout=aiohttp.ClientTimeout(
-                total=None,
-                connect=options.connect_timeout,
-                sock_connect=options.connect_timeout,
-                sock_read=options.idle_timeout,
-            ),
-            max_line_size=MAX_HEAD,
-            max_field_size=MAX_HEAD,
-            max_headers=MAX_HEAD,
-        )
 
     def begin(self, targets: Iterable[Target] | AsyncIterable[Target]) -> None:
         self._feeder = self._loop.create_task(self._feed(targets))
@@ -165,6 +111,8 @@ class _Fetcher:
     async def results(self) -> deque[Fetched]:
         """The results that are there, for the caller to take out; none when all have been given."""
         while not self._results:
+            if self._fault is not None:
+                raise self._fault
             if self._feeder.done():
                 self._feeder.result()
                 if not self._pending:
@@ -187,8 +135,7 @@ class _Fetcher:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._session.close()
-        await self._resolver.close()
+        await self._exchanger.close()
 
     async def _feed(self, targets: Iterable[Target] | AsyncIterable[Target]) -> None:
         try:
@@ -211,34 +158,26 @@ class _Fetcher:
         try:
             job = _Job(target, web_url(target.url))
         except BadUrl as error:
-            self._finish(_Job(target, WebUrl(target.url, "", "", 0)), *classify(error))
+            self._finish(_Job(target, WebUrl(target.url, "", "", 0, "")), *classify(error))
             return
         self._enqueue(job)
         self._start()
 
     def _enqueue(self, job: _Job, *, first: bool = False) -> None:
-        name = f"{job.url.host}:{job.url.port}" if job.url.port not in (80, 443) else job.url.host
-        refused = self._schedule.add(name, job, time.monotonic(), first=first)
+        # http and https on their own ports are one host: it is the same machine that works.
+        refused = self._schedule.add(job.url.authority, job, time.monotonic(), first=first)
         if refused is not None:
             self._finish(job, *refused)
 
     def _start(self) -> None:
         """Start what may start now, and see to it that what may start later does."""
-        if self._closed:
-            return
-        options = self._options
-        while self._running < options.connections and len(self._results) < options.connections:
-            turn = self._schedule.take(time.monotonic())
-            if turn is None:
-                break
-            rules_first = not options.ignore_robots and turn.job.url.origin not in self._rules
-            turn.host.gated = rules_first  # other URLs wait for the rules, too
+        while self._running < self._options.connections and (turn := self._next()) is not None:
             self._running += 1
-            task = self._loop.create_task(self._turn(turn, rules_first))
-            self._tasks.add(task)
-            task.add_done_callback(self._ended)
+            worker = self._loop.create_task(self._work(turn))
+            self._tasks.add(worker)
+            worker.add_done_callback(self._ended)
         at = self._schedule.next_turn()
-        if at is not None and (self._timer is None or at < self._timer_at):
+        if at is not None and not self._closed and (self._timer is None or at < self._timer_at):
             if self._timer is not None:
                 self._timer.cancel()
             self._timer_at = at
@@ -248,15 +187,33 @@ class _Fetcher:
         self._timer = None
         self._start()
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        self._running -= 1
-        if not task.cancelled():
-            task.result()
+    def _next(self) -> Turn[_Job] | None:
+        """A turn that may start now, unless the caller is far behind."""
+        if self._closed or len(self._results) >= self._options.connections:
+            return None
+        turn = self._schedule.take(time.monotonic())
+        if turn is not None and not self._options.ignore_robots and turn.job.url.origin not in self._rules:
+            turn.host.gated = turn.job  # all other URLs wait for the rules
+        return turn
+
+    async def _work(self, turn: Turn[_Job] | None) -> None:
+        """One turn after the other, as long as there are any."""
+        while turn is not None:
+            await self._turn(turn)
+            turn = self._next()
             self._start()
 
-    async def _turn(self, turn: Turn[_Job], rules_first: bool) -> None:
+    def _ended(self, worker: asyncio.Task[None]) -> None:
+        self._tasks.discard(worker)
+        self._running -= 1
+        if not worker.cancelled() and (fault := worker.exception()) is not None:
+            self._fault = fault
+            self._wake.set()
+        self._start()
+
+    async def _turn(self, turn: Turn[_Job]) -> None:
         job, host = turn.job, turn.host
+        rules_first = host.gated is job
         sign, detail = Sign.NONE, ""
         try:
             step = self._read_rules if rules_first else self._request
@@ -297,21 +254,17 @@ class _Fetcher:
         """Raises FetchError when the origin can't be reached at all, or asks for a pause."""
         at = web_url(f"{url.origin}/robots.txt")
         for hop in range(robots.MAX_REDIRECTS + 1):
-            progress = _Progress(at)
-            error = detail = ""
-            try:
-                async with asyncio.timeout(self._options.total_timeout):
-                    await self._exchange(progress, robots.MAX_ROBOTS)
-            except Exception as caught:
-                error, detail = classify(caught)
-                if hop == 0 and error in _UNREACHED:
-                    raise FetchError(error, detail) from caught
-            answer = progress.exchange(complete=not error)
-            if answer is None or error not in ("", "too-large", "truncated"):
-                return robots.unavailable(detail)
-            location = _field(answer, "location")
-            if answer.status not in _REDIRECTS or not location:
-                return self._rules_of(answer)
+            answer = await self._exchanger.ask(
+                at, max_body=robots.MAX_ROBOTS, within=self._options.total_timeout
+            )
+            if hop == 0 and answer.error in _UNREACHED:
+                raise FetchError(answer.error, answer.detail)
+            exchange = answer.exchange()
+            if exchange is None or answer.error not in ("", "too-large", "truncated"):
+                return robots.unavailable(answer.detail)
+            location = _field(exchange, "location")
+            if exchange.status not in _REDIRECTS or not location:
+                return self._rules_of(exchange)
             try:
                 at = join(at, location)
             except BadUrl:
@@ -338,21 +291,18 @@ class _Fetcher:
         if refusal is not None:
             self._finish(job, *refusal)
             return Sign.NONE, ""
-        began = time.monotonic()
-        job.started_at = job.started_at or _now_ms()
         job.requests += 1
         job.seen.add(job.url.text)
-        progress = _Progress(job.url)
-        error = detail = ""
-        try:
-            async with asyncio.timeout(self._options.total_timeout - job.spent):
-                await self._exchange(progress, self._options.max_body)
-        except Exception as caught:
-            error, detail = classify(caught)
-        if progress.response is not None:
-            job.ttfb_ms = round((job.spent + progress.response.head_at - began) * 1000)
-        job.spent += time.monotonic() - began
-        exchange = progress.exchange(complete=not error)
+        options = self._options
+        answer = await self._exchanger.ask(
+            job.url, max_body=options.max_body, within=options.total_timeout - job.spent
+        )
+        error, detail = answer.error, answer.detail
+        job.started_at = job.started_at or answer.started_at
+        if answer.response is not None:
+            job.ttfb_ms = round((job.spent + answer.response.head_at - answer.began) * 1000)
+        job.spent += answer.ended - answer.began
+        exchange = answer.exchange()
         if exchange is not None:
             job.exchanges.append(exchange)
         if exchange is None or error not in ("", "truncated", "timeout"):
@@ -366,37 +316,6 @@ class _Fetcher:
             self._schedule.accepted(host)
             error = await self._answered(job, exchange, error, detail)
         return _SIGNS.get(error, Sign.ANSWER), detail
-
-    async def _exchange(self, progress: _Progress, max_body: int) -> None:
-        """One request and its answer, as far as it comes, into `progress`."""
-        try:
-            address = URL(progress.url.text, encoded=True)
-        except ValueError as error:
-            raise FetchError("url", str(error)) from error
-        response = await self._session.get(address, allow_redirects=False)
-        try:
-            assert isinstance(response, Response)
-            if not response.head:
-                raise FetchError("protocol", "the server spoke before it was asked")
-            progress.response = response
-            window = response.head_at
-            came = 0  # in this window
-            async for part in response.content.iter_any():
-                progress.parts.append(part)
-                progress.size += len(part)
-                came += len(part)
-                if progress.size > max_body:
-                    progress.parts[-1] = part[: len(part) - (progress.size - max_body)]
-                    raise FetchError("too-large", f"the body has more than {max_body} bytes")
-                now = time.monotonic()
-                if now - window > self._options.idle_timeout:
-                    if came < MIN_PROGRESS:
-                        raise FetchError("timeout", f"{came} bytes in {now - window:.0f} s")
-                    window, came = now, 0
-            if response.broken:
-                raise FetchError("truncated", "the chunks of the body can't be told apart")
-        finally:
-            response.close()
 
     def _refused(self, job: _Job, host: Host[_Job], exchange: Exchange) -> None:
         """429 or 503: the host is left alone for a while, and the job is asked for again, up to a limit."""

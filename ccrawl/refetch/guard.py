@@ -127,10 +127,14 @@ class Guard:
 
 
 class Resolver(AbstractResolver):
-    """Names to addresses that passed the guard; every answer is kept for a while, and asked for once."""
+    """Names to addresses that passed the guard; every answer is kept for a while, and asked for once.
 
-    def __init__(self, guard: Guard, lookup: Lookup | None = None) -> None:
+    within: seconds that are waited for an answer
+    """
+
+    def __init__(self, guard: Guard, lookup: Lookup | None = None, within: float = 10.0) -> None:
         self._guard = guard
+        self._within = within
         self._threads: ThreadPoolExecutor | None = None
         self._lookup = lookup or self._system
         self._answers: OrderedDict[str, tuple[float, asyncio.Future[list[str]]]] = OrderedDict()
@@ -173,8 +177,11 @@ class Resolver(AbstractResolver):
             self._answers[host] = kept
             if len(self._answers) > KEPT_NAMES:
                 self._answers.popitem(last=False)
-        # Shielded: one fetch that runs out of time does not end the question for the others.
-        return await asyncio.shield(kept[1])
+        if not kept[1].done():
+            await asyncio.wait([kept[1]], timeout=self._within)  # which leaves the question to others
+            if not kept[1].done():
+                raise OSError(None, "the name server does not answer in time")
+        return kept[1].result()
 
     def _keep_failure(self, host: str, answer: asyncio.Future[list[str]]) -> None:
         if answer.cancelled() or answer.exception() is not None:

@@ -42,7 +42,7 @@ class Host(Generic[J]):
     """A host's queue and what is known of the host.
 
     interval: seconds between the starts of two turns; may be raised
-    gated: no turns until the gate is lifted
+    gated: the job that all others wait for, until the gate is lifted
     """
 
     __slots__ = (
@@ -57,7 +57,7 @@ class Host(Generic[J]):
         self.width = width
         self.active = 0
         self.next_at = 0.0
-        self.gated = False
+        self.gated: J | None = None
         self.listed = False
         self.answered = False
         self.failures = 0  # connections in a row
@@ -101,7 +101,7 @@ class Schedule(Generic[J]):
     def _forget_one(self) -> None:
         """Drop the host that was met longest ago, when it has no work and was not given up."""
         name, host = self._hosts.popitem(last=False)
-        if host.jobs or host.active or host.gated or host.verdict:
+        if host.jobs or host.active or host.verdict:
             self._hosts[name] = host
 
     def add(self, name: str, job: J, now: float, *, first: bool = False) -> tuple[str, str] | None:
@@ -193,7 +193,7 @@ class Schedule(Generic[J]):
 
     def lift(self, host: Host[J], now: float) -> None:
         """Let a gated host have turns again."""
-        host.gated = False
+        host.gated = None
         self._list(host, now)
 
     def give_up(self, host: Host[J], error: str, detail: str) -> list[J]:
@@ -204,7 +204,7 @@ class Schedule(Generic[J]):
         return jobs
 
     def _has_turn(self, host: Host[J]) -> bool:
-        if not host.jobs or host.active >= host.width or host.gated:
+        if not host.jobs or host.active >= host.width or host.gated is not None:
             return False
         # A host that has not answered yet has no more requests under way than it may fail to answer.
         return host.answered or host.active + host.silences < self._give_up

@@ -14,10 +14,18 @@ from urllib.parse import unquote_to_bytes
 import idna
 
 MAX_URL = 16 << 10
+# Nine of ten URLs are written as they are asked for; for them this is all there is to do.
+_PLAIN = re.compile(
+    r"(https?)://(((?:[a-z0-9\-]+\.)*[a-z][a-z0-9\-]*)(?::([1-9][0-9]{1,4}))?)"
+    r"((?:/(?!\.|%2[eE])[A-Za-z0-9._~!$&'()*+,;=:@%|^\[\]\-]*)*)"
+    r"((?:\?[A-Za-z0-9._~!$&()*+,;=:@%|^\[\]/?{}`\\\-]*)?)"
+)
 _SCHEME = re.compile(rb"([A-Za-z][A-Za-z0-9+.\-]*):")
 _AUTHORITY = re.compile(rb"[/\\]*([^/\\?#]*)([^#]*)")
 _CONTROLS = bytes(range(0x21))
+# The percent-encode sets of paths and of queries.
 _ESCAPED = re.compile(rb"[\x00-\x20\"<>`{}\x7f-\xff]")
+_ESCAPED_IN_QUERY = re.compile(rb"[\x00-\x20\"<>'\x7f-\xff]")
 _HOST = re.compile(r"[a-z0-9_~!$&'()*+,;=.\-]{1,255}")
 _DOTS = re.compile(rb"(?:\.|%2e){1,2}", re.IGNORECASE)
 _PORTS = {"http": 80, "https": 443}
@@ -33,18 +41,16 @@ class BadUrl(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class WebUrl:
-    """text: the URL without user, password and fragment; host: lower case, IPv6 without brackets."""
+    """text: the URL without user, password and fragment; host: lower case, IPv6 without brackets.
+
+    authority: host, and :port where it is not the scheme's own
+    """
 
     text: str
     scheme: str
     host: str
     port: int
-
-    @property
-    def authority(self) -> str:
-        """host, and :port where it is not the scheme's own."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+    authority: str
 
     @property
     def origin(self) -> str:
@@ -54,6 +60,11 @@ class WebUrl:
 
 def web_url(url: str | bytes) -> WebUrl:
     """The URL as it is asked for. Raises BadUrl."""
+    if isinstance(url, str) and (plain := _PLAIN.fullmatch(url)) is not None and len(url) <= MAX_URL:
+        scheme, authority, host, port, path, rest = plain.groups()
+        number = int(port) if port else _PORTS[scheme]
+        if len(host) < 256 and number < 65536 and (not port or number != _PORTS[scheme]):
+            return WebUrl(f"{scheme}://{authority}{path or '/'}{rest}", scheme, host, number, authority)
     raw = _stripped(url)
     match = _SCHEME.match(raw)
     if match is None:
@@ -100,10 +111,12 @@ def _absolute(scheme: str, rest: bytes) -> WebUrl:
     host, port = _host_and_port(match[1].rpartition(b"@")[2])
     path, question, query = match[2].partition(b"?")
     path = _ESCAPED.sub(_escape, _without_dots(path.replace(b"\\", b"/")))
-    query = _ESCAPED.sub(_escape, query)
-    url = WebUrl("", scheme, host, port or _PORTS[scheme])
-    text = url.origin + (path or b"/").decode() + (question + query).decode()
-    return WebUrl(text, scheme, host, url.port)
+    query = _ESCAPED_IN_QUERY.sub(_escape, query)
+    port = port or _PORTS[scheme]
+    authority = f"[{host}]" if ":" in host else host
+    authority = authority if port == _PORTS[scheme] else f"{authority}:{port}"
+    text = f"{scheme}://{authority}{(path or b'/').decode()}{(question + query).decode()}"
+    return WebUrl(text, scheme, host, port, authority)
 
 
 def _escape(match: re.Match[bytes]) -> bytes:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, Protocol
 
 import aiohttp
 
@@ -26,11 +27,22 @@ class HeadTooLarge(Exception):
     """An answer whose head is larger than the limit."""
 
 
+class Tapped(Protocol):
+    """Whoever is to know the tap of a request."""
+
+    tap: Tap | None
+
+
+# Set where the request is made; aiohttp hands nothing through to `Request.send`.
+TAPPED: ContextVar[Tapped] = ContextVar("TAPPED")
+
+
 class Tap(asyncio.Protocol):
     """Hands what comes in to `inner` and keeps the head of the answer. One connection, one answer at a time.
 
     head: of the final answer, with its empty line; b"" while it is not complete
     head_at: when it was, in seconds of the monotonic clock
+    heard_at: when the last byte came, or the request went out
     broken: the framing of the body can't be read on
     response: whose body it is
     """
@@ -43,12 +55,13 @@ class Tap(asyncio.Protocol):
         self._received = bytearray()
         self._start = 0  # of the last head in what was received: interim ones come before the final one
         self.head = b""
-        self.head_at = 0.0
+        self.head_at = self.heard_at = 0.0
         self.broken = False
 
     def begin(self) -> None:
         """A request goes out: what comes in now is its answer."""
         self._waiting = self._asked = True
+        self.heard_at = time.monotonic()
         self._received = bytearray()
         self._start = 0
         self.head = b""
@@ -60,6 +73,7 @@ class Tap(asyncio.Protocol):
         self._asked = False
 
     def data_received(self, data: bytes) -> None:
+        self.heard_at = time.monotonic()
         if not self._waiting:
             if self._asked:
                 self._body_received(data)
@@ -78,7 +92,7 @@ class Tap(asyncio.Protocol):
             return
         self._waiting = False
         self._received = bytearray()
-        self.head_at = time.monotonic()
+        self.head_at = self.heard_at
         cut = end - before
         self._inner.data_received(data[:cut])
         if cut < len(data):
@@ -159,6 +173,7 @@ class Request(aiohttp.ClientRequest):
             transport.set_protocol(tap)
         tap.begin()
         conn.add_callback(tap.end)
+        TAPPED.get().tap = tap
         response = await super().send(conn)
         assert isinstance(response, Response)
         response.tap = tap
@@ -183,14 +198,20 @@ def exchange_of(response: Response, url: str, started_at: int, body: bytes, *, c
         request_head=_request_head(response),
         response_head=response.head,
         status=response.status,
-        headers=tuple((_text(name), _text(value)) for name, value in response.raw_headers),
+        headers=_headers(response),
         body=body,
         complete=complete,
     )
 
 
+def _headers(response: Response) -> tuple[tuple[str, str], ...]:
+    """The fields in their order; bytes that are no UTF-8 are read as Latin-1."""
+    if response.head.isascii():
+        return tuple([(name.decode(), value.decode()) for name, value in response.raw_headers])
+    return tuple([(_text(name), _text(value)) for name, value in response.raw_headers])
+
+
 def _text(raw: bytes) -> str:
-    """Bytes that are no UTF-8 are read as Latin-1."""
     try:
         return raw.decode()
     except UnicodeDecodeError:

@@ -111,3 +111,20 @@ def test_any_text_is_a_url_or_an_error(text: str) -> None:
     assert url.text.isascii() and url.text.isprintable()
     assert url.text.startswith(url.origin + "/")
     assert web_url(url.text) == url
+
+
+PARTS = st.text(st.sampled_from("ab.%2eE/?:@'{}|\\\\-_~0179x"), max_size=12)
+
+
+@given(st.sampled_from(["http://", "https://", "HTTP://"]), PARTS, PARTS, PARTS)
+def test_the_short_way_for_plain_urls_leads_to_the_same(
+    scheme: str, host: str, path: str, query: str
+) -> None:
+    url = f"{scheme}a{host}/{path}?{query}"
+    try:
+        expected = web_url(url.encode())  # bytes go the long way
+    except BadUrl:
+        with pytest.raises(BadUrl):
+            web_url(url)
+        return
+    assert web_url(url) == expected
