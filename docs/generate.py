@@ -21,6 +21,7 @@ from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
 
+import architecture
 import configurable
 import python_api
 import sessions
@@ -105,6 +106,11 @@ def configuration() -> str:
     return f"{NOTE}\n{configurable.page()}"
 
 
+def where_things_are() -> str:
+    """The page on architecture."""
+    return f"{NOTE}\n{architecture.page()}"
+
+
 def block(arguments: list[str], shown: str) -> list[str]:
     """A command and what it prints, as a code block."""
     from ccrawl.cli import main
@@ -168,6 +174,8 @@ SESSIONS = (
 PAGES: dict[Path, Callable[[], str]] = {
     REFERENCE / "columns.md": columns,
     REFERENCE / "exit-codes.md": exit_codes,
+    ROOT / "docs" / "architecture.md": where_things_are,
+    ROOT / "docs" / architecture.PICTURE: architecture.picture,
     REFERENCE / "commands.md": commands,
     REFERENCE / "configuration.md": configuration,
     REFERENCE / "faults.md": faults,

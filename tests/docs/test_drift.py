@@ -85,7 +85,9 @@ def test_every_command_and_flag_stands_in_the_reference_under_its_command() -> N
         assert section, name
         shown = set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", section[1]))
         assert flags(command) - shown == set(), name
-        listed = set(re.findall(r"^  (?:-\w, )?(--[a-z][\w-]*)(?= |$)", section[1], re.MULTILINE)) - {"--help"}
+        listed = set(re.findall(r"^  (?:-\w, )?(--[a-z][\w-]*)(?= |$)", section[1], re.MULTILINE)) - {
+            "--help"
+        }
         assert listed - flags(command) == set(), name
 
 
