@@ -69,10 +69,10 @@ class Spark:
 
 def first_line(error: BaseException) -> str:
     """What a failure says, without the stacks of two languages around it."""
-    raised = _RAISED.findall(str(error))
+    raised: list[str] = _RAISED.findall(str(error))
     if raised:  # by Python in a task
         return raised[-1][:500]
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip(" :") for line in str(error).splitlines() if line.strip()]
     # Py4J begins with the name of the call, and says what happened in the line after it.
     told = next((line for line in lines if not line.startswith("An error occurred while calling")), "")
     return told[:500] or type(error).__name__
