@@ -24,8 +24,8 @@ import numpy as np
 from catboost import CatBoost, Pool
 from pages import FITTED_ON, FOLDS, Sample, fold_of, samples
 
-from ccrawl.html.content.context import CONTEXT, gather_context
-from ccrawl.html.content.features import FEATURES
+from ccrawl.html.content.context import CONTEXT, CONTEXT_SCALES, gather_context
+from ccrawl.html.content.features import FEATURES, scaled
 from ccrawl.html.content.model import Forest, Model, save_model
 
 LIMIT = 350  # blocks of one page that are fitted on
@@ -106,7 +106,8 @@ def context(pages: list[Sample], probability: np.ndarray) -> np.ndarray:
     parts, at = [], 0
     for page in pages:
         size = len(page.blocks)
-        parts.append(gather_context(page.walk, page.evidence, probability[at : at + size]).T)
+        rows = gather_context(page.walk, page.evidence, probability[at : at + size])
+        parts.append(scaled(rows, CONTEXT_SCALES).T)
         at += size
     return np.concatenate(parts)
 

@@ -7,6 +7,7 @@ is large.
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import hashlib
 import json
@@ -21,8 +22,9 @@ import labels
 import numpy as np
 
 from ccrawl.html.content import read_page
-from ccrawl.html.content.features import Evidence, gather, unpack_flags
-from ccrawl.html.content.walk import TAG_ID, TEXT_ID, Walk
+from ccrawl.html.content.features import FIGURE_SCALES, Evidence, gather, scaled, unpack_flags
+from ccrawl.html.content.tags import TAG_ID, TEXT_ID
+from ccrawl.html.content.walk import Walk
 from ccrawl.html.decode import decode
 from ccrawl.html.tree import parse
 
@@ -41,7 +43,7 @@ class Sample:
     url: str
     kind: str
     gold: dict[str, Any]
-    walk: Walk  # without its nodes, which do not outlive the parser
+    walk: Walk  # without its tree, which is not kept
     evidence: Evidence
     share: np.ndarray  # of each block, how much is gold
     weight: np.ndarray
@@ -49,7 +51,8 @@ class Sample:
 
     def features(self) -> np.ndarray:
         """FEATURES of each block (blocks x features)."""
-        return np.concatenate([self.evidence.matrix, unpack_flags(self.evidence.flags)]).T
+        figures = scaled(self.evidence.matrix, FIGURE_SCALES)
+        return np.concatenate([figures, unpack_flags(self.evidence.flags)]).T
 
 
 def site(url: str) -> str:
@@ -96,7 +99,7 @@ def samples(directory: Path, corpora: tuple[str, ...], cache: Path) -> list[Samp
 def _sample(corpus: str, page: dict[str, Any]) -> Iterator[Sample]:
     tree = parse(decode(page["html"], None).utf8)
     flat, head, title, _ = read_page(tree)
-    if flat is None or not flat.texts:
+    if flat is None or not flat.blocks:
         return
     # One page in eight is shown without its URL, so that the model can do without.
     url = page["url"]
@@ -105,17 +108,17 @@ def _sample(corpus: str, page: dict[str, Any]) -> Iterator[Sample]:
     blocks = _spaced_blocks(flat)
     gold = page["gold"]
     find = labels.snippet_labels(blocks, gold) if "with" in gold else labels.text_labels(blocks, gold["text"])
-    fields = {name: getattr(flat, name) for name in Walk.__dataclass_fields__}
-    fields |= {"nodes": [None] * len(flat.nodes), "texts": [""] * len(flat.texts)}
-    yield Sample(corpus, url, page.get("type", "other"), gold, Walk(**fields), evidence, *find, blocks)
+    alone = dataclasses.replace(flat, root=None)
+    yield Sample(corpus, url, page.get("type", "other"), gold, alone, evidence, *find, blocks)
 
 
 def _spaced_blocks(flat: Walk) -> list[str]:
     """The words of each block with the white space that stands between them on the page."""
-    numbers = {flat.nodes[node].mem_id: text for text, node in enumerate(flat.t_node.tolist())}
-    gap = [False] * len(flat.texts)
+    numbers = {place: text for text, place in enumerate(flat.n_address[flat.t_node].tolist())}
+    texts = flat.texts()
+    gap = [False] * len(texts)
     last = -1
-    for node in flat.nodes[0].traverse(include_text=True):
+    for node in flat.root.traverse(include_text=True):
         if node.tag_id == TEXT_ID:
             number = numbers.get(node.mem_id)
             if number is not None:
@@ -125,6 +128,6 @@ def _spaced_blocks(flat: Walk) -> list[str]:
         elif node.tag_id == TAG_ID["br"] and last >= 0:
             gap[last] = True
     blocks = [""] * len(flat.b_first)
-    for text, block, spaced in zip(flat.texts, flat.t_block.tolist(), gap, strict=True):
+    for text, block, spaced in zip(texts, flat.t_block.tolist(), gap, strict=True):
         blocks[block] += text + (" " if spaced else "")
     return blocks

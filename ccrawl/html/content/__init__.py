@@ -1,22 +1,24 @@
 """Main content: what a page says, without what stands around it.
 
+    strip      elements that never hold content, cut
     walk       the tree as arrays, in one pass
     head       what the page says about itself
     text       the words of each block, counted
     features   evidence about each block
-    model      small trees, evaluated by numpy
+    model      small trees
     context    the first look's result, as evidence for the second
     decide     which blocks stay
     prune      cutting the rest out of the tree
     title, embedded, explain
 
-docs/explanation/content.md says how and why.
+What runs per node, character or block is native (ccrawl/native); tags, vocabulary and tables are what it is
+told. docs/explanation/content.md says how and why.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser
 
 from ccrawl.html.content import rules
 from ccrawl.html.content import title as titles
@@ -27,9 +29,12 @@ from ccrawl.html.content.head import PageHead, read_head
 from ccrawl.html.content.model import Model, fitted
 from ccrawl.html.content.prune import prune
 from ccrawl.html.content.strip import strip
+from ccrawl.html.content.tables import is_structured
+from ccrawl.html.content.tags import TAG_ID
 from ccrawl.html.content.types import Content, Favor, Removed
 from ccrawl.html.content.vocabulary import NOTICE
-from ccrawl.html.content.walk import TAG_ID, Flags, Walk, walk
+from ccrawl.html.content.walk import Flags, Walk, walk
+from ccrawl.native import text_within
 
 __all__ = ["Content", "Favor", "Removed", "main_content", "page_title", "read_page"]
 
@@ -55,7 +60,7 @@ def main_content(
     assert node is not None
     if page is None:
         return Content(node, title, removed=tuple(removed))
-    if page.texts:
+    if page.blocks:
         probability, text = judge(page, head, url, title, model or fitted())
         keep = decide(probability, text, favor)
         rules.complete(page, text, keep)
@@ -69,7 +74,7 @@ def main_content(
         markdown, source = _elsewhere(tree, head, shown)
         if markdown:
             return Content(node, title, markdown, source, tuple(removed))
-    if page.texts:
+    if page.blocks:
         prune(page, keep, is_prose(text))
     else:
         frames = from_noframes(tree)
@@ -105,16 +110,19 @@ def read_page(
     removed = strip(root, explain)
     page = walk(root)
     if page is not None:
-        scripts, headings = (_elements(page, name) for name in ("script", "h1"))
+        headings = [text_within(node) for node in _elements(page, "h1")[:8]]
+        scripts = _elements(page, "script")
     else:
-        scripts, headings = [], root.css("h1")
-    head = read_head(tree, scripts)
-    texts = [heading.text() for heading in headings[:8]]
-    return page, head, titles.choose(head.title, head.meta, texts, head.headline), removed
+        headings = [heading.text() for heading in root.css("h1")[:8]]
+        scripts = []
+    head = read_head(tree, [text_within(node) for node in scripts if is_structured(node)])
+    return page, head, titles.choose(head.title, head.meta, headings, head.headline), removed
 
 
-def _elements(page: Walk, name: str) -> list[LexborNode]:
-    return [page.nodes[index] for index in np.flatnonzero(page.n_tag == TAG_ID[name]).tolist()]
+def _elements(page: Walk, name: str) -> list[int]:
+    """Where the elements of that name are."""
+    found: list[int] = page.n_address[page.n_tag == TAG_ID[name]].tolist()
+    return found
 
 
 def page_title(tree: LexborHTMLParser) -> str:

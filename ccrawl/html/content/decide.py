@@ -8,12 +8,14 @@ import numpy as np
 
 from ccrawl.errors import UsageError
 from ccrawl.html.content import rules
-from ccrawl.html.content.context import CONTEXT, gather_context
-from ccrawl.html.content.features import FIGURES, FLAG_PLACES, gather
+from ccrawl.html.content.context import CONTEXT, CONTEXT_SCALES, gather_context
+from ccrawl.html.content.features import FIGURE_SCALES, FLAG_PLACES, gather
 from ccrawl.html.content.head import PageHead
 from ccrawl.html.content.model import Model, NumberedForest
-from ccrawl.html.content.text import STOP, BlockText
+from ccrawl.html.content.tables import STOP
+from ccrawl.html.content.text import BlockText
 from ccrawl.html.content.walk import Flags, Floats, Walk
+from ccrawl.native import address, checked, library
 
 # What one point of precision is worth in points of recall, and bounds of the threshold.
 WORTH = {"precision": 3.0, "balanced": 1.0, "recall": 0.3}
@@ -25,15 +27,17 @@ def judge(page: Walk, head: PageHead, url: str | None, title: str, model: Model)
     first, second = _plan(model)
     evidence = gather(page, head, url, title, len(CONTEXT))
     matrix, flags = evidence.matrix, evidence.flags
-    matrix[-len(CONTEXT) :] = gather_context(page, evidence, first.probability(matrix, flags))
+    gather_context(page, evidence, first.probability(matrix, flags), matrix[-len(CONTEXT) :])
     return rules.apply(page, evidence.text, second.probability(matrix, flags)), evidence.text
 
 
 @functools.lru_cache(maxsize=8)
 def _plan(model: Model) -> tuple[NumberedForest, NumberedForest]:
     """The forests of `model`, for the matrix of FIGURES and CONTEXT and the flags."""
-    row = {name: index for index, name in enumerate((*FIGURES, *CONTEXT))}
-    return model.first.numbered(row, FLAG_PLACES), model.second.numbered(row, FLAG_PLACES)
+    scales = FIGURE_SCALES | CONTEXT_SCALES
+    row = {name: index for index, name in enumerate(scales)}
+    first, second = (forest.numbered(row, FLAG_PLACES, scales) for forest in (model.first, model.second))
+    return first, second
 
 
 def decide(probability: Floats, text: BlockText, favor: str) -> Flags:
@@ -46,13 +50,12 @@ def decide(probability: Floats, text: BlockText, favor: str) -> Flags:
     """
     if favor not in WORTH:
         raise UsageError(f"favor {favor!r}: one of {', '.join(WORTH)}")
-    words = np.maximum(text.words, 0.5)
-    order = np.argsort(-probability, kind="stable")
-    mass = np.cumsum((words * probability)[order])
-    score = WORTH[favor] * mass / np.cumsum(words[order]) + mass / max(float(mass[-1]), 1e-9)
-    threshold = float(probability[order[int(score.argmax())]])
-    low, high = BOUNDS[favor]
-    keep: Flags = probability >= min(max(threshold, low), high, float(probability.max()))
+    keep = np.empty(len(probability), np.bool_)
+    checked(
+        library.ccrawl_decide(
+            address(probability), address(text.words), len(keep), WORTH[favor], *BOUNDS[favor], address(keep)
+        )
+    )
     return keep
 
 

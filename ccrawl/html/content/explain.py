@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from selectolax.lexbor import LexborNode
 
+from ccrawl.html.content.tags import HIDDEN, TAG_BIT
 from ccrawl.html.content.text import BlockText
 from ccrawl.html.content.types import Removed
 from ccrawl.html.content.vocabulary import markup_bit, phrase_bit
-from ccrawl.html.content.walk import HIDDEN, TAG_BIT, Flags, Floats, Walk
+from ccrawl.html.content.walk import Flags, Floats, Walk
 
 _SHORT = 80  # characters of a dropped block that are shown
 
@@ -61,12 +63,12 @@ _PHRASE_BITS = {phrase_bit(name): reason for name, reason in _STARTS.items()}
 
 def explain(page: Walk, text: BlockText, probability: Floats, keep: Flags) -> list[Removed]:
     """One entry a dropped block, in document order."""
-    strings = page.block_texts()
+    strings, nodes = page.block_texts(), page.nodes()
     return [
         Removed(
             f"{_evidence(page, text, block)} (score {probability[block]:.2f})",
             " ".join(strings[block].split())[:_SHORT],
-            _path(page, int(page.b_node[block])),
+            _path(page, nodes, int(page.b_node[block])),
         )
         for block in np.flatnonzero(~keep).tolist()
     ]
@@ -99,10 +101,10 @@ def _evidence(page: Walk, text: BlockText, block: int) -> str:
     return "apart from the main text"
 
 
-def _path(page: Walk, node: int) -> str:
+def _path(page: Walk, nodes: list[LexborNode], node: int) -> str:
     steps: list[str] = []
     while len(steps) < 6:
-        element = page.nodes[node]
+        element = nodes[node]
         attributes = element.attributes
         name = attributes.get("id")
         label = (

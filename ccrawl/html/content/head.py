@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser
 
 JSON_LIMIT = 2_000_000  # characters of one script that are looked at
 _DEPTH_LIMIT = 40
@@ -37,8 +37,8 @@ class PageHead:
     bodies: list[str] = field(default_factory=list)  # articleBody, text, recipeInstructions ...
 
 
-def read_head(tree: LexborHTMLParser, scripts: list[LexborNode]) -> PageHead:
-    """Read the head of `tree` and those of its `scripts` that are JSON-LD."""
+def read_head(tree: LexborHTMLParser, structured: list[str]) -> PageHead:
+    """Read the head of `tree`, and structured data from elsewhere in it: texts of JSON-LD."""
     page = PageHead()
     if tree.head is not None:
         for node in tree.head.css("meta, title, script"):
@@ -50,13 +50,11 @@ def read_head(tree: LexborHTMLParser, scripts: list[LexborNode]) -> PageHead:
                     page.meta.setdefault(name.lower(), attributes.get("content") or "")
             elif tag == "title" and not page.title:
                 page.title = node.text()
-            elif tag == "script":
-                scripts = [*scripts, node]
-    for script in scripts:
-        kind = script.attributes.get("type")
-        if kind and "ld+json" in kind:
-            for item in _items(load_json(script.text())):
-                _read_item(page, item)
+            elif tag == "script" and "ld+json" in (node.attributes.get("type") or ""):
+                structured = [*structured, node.text()]
+    for text in structured:
+        for item in _items(load_json(text)):
+            _read_item(page, item)
     return page
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ccrawl.html.content.tables import markup_bits
+from ccrawl.html.content.tags import HIDDEN, TAG_BIT, TAG_ID
 from ccrawl.html.content.text import BlockText
-from ccrawl.html.content.vocabulary import markup_bit, markup_bits, words
-from ccrawl.html.content.walk import HIDDEN, TAG_BIT, TAG_ID, Flags, Floats, Walk
+from ccrawl.html.content.vocabulary import markup_bit, words
+from ccrawl.html.content.walk import Flags, Floats, Walk
 
 _CONSENT = np.uint64(markup_bits("cookie consent gdpr"))
 _HOLDS_CONTENT = [TAG_ID[name] for name in words("main article h1")]

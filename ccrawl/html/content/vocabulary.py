@@ -160,34 +160,23 @@ NOTICE = re.compile(
     re.IGNORECASE,
 )
 
-_MARKUP_BIT: dict[str, int] = {}
+# The groups of each word, and of each phrase.
+MARKUP_BIT: dict[str, int] = {}
 for _index, _words in enumerate(MARKUP.values()):
     for _word in _words.split():
-        _MARKUP_BIT[_word] = _MARKUP_BIT.get(_word, 0) | 1 << _index
+        MARKUP_BIT[_word] = MARKUP_BIT.get(_word, 0) | 1 << _index
 
-_PHRASE_BIT: dict[str, int] = {}
+PHRASE_BIT: dict[str, int] = {}
 for _index, _words in enumerate(PHRASES.values()):
     for _word in _words.split("|"):
-        _PHRASE_BIT[_word] = _PHRASE_BIT.get(_word, 0) | 1 << _index
+        PHRASE_BIT[_word] = PHRASE_BIT.get(_word, 0) | 1 << _index
 
-_AFTER = ":：.!?»›>,…("
-_FIRST_WORDS = frozenset(phrase.split(" ", 1)[0] for phrase in _PHRASE_BIT)
-# The first three characters of any text that can begin with a phrase; two of three blocks are done with here.
-_SIGNS = frozenset(phrase for phrase in _PHRASE_BIT if len(phrase) == 1)
-_BEGINNINGS = frozenset(phrase[:3] for phrase in _PHRASE_BIT) | frozenset(
-    phrase + after for phrase in _PHRASE_BIT if len(phrase) == 2 for after in f"{_AFTER} \t\n\r\f\xa0\u3000"
+AFTER = ":：.!?»›>,…("  # what may stand after a phrase
+FIRST_WORDS = frozenset(phrase.split(" ", 1)[0] for phrase in PHRASE_BIT)
+# The first three characters of any text that can begin with a phrase of more than one.
+BEGINNINGS = frozenset(phrase[:3] for phrase in PHRASE_BIT) | frozenset(
+    phrase + after for phrase in PHRASE_BIT if len(phrase) == 2 for after in f"{AFTER} \t\n\r\f\xa0\u3000"
 )
-
-_TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\x00-\x7f]+")
-_LONG_WORDS = {word: bits for word, bits in _MARKUP_BIT.items() if len(word) >= 5}
-_LONG_BEGINNINGS: dict[str, list[str]] = {}
-for _word in _LONG_WORDS:
-    _LONG_BEGINNINGS.setdefault(_word[:5], []).append(_word)
-_SEEN_TOKENS: dict[str, int] = dict(_MARKUP_BIT)
-# Of an attribute's words most have been seen on other sites ("row", "col-md-6"); of whole attributes few.
-_SEEN_WORDS: dict[str, int] = {}
-SEEN_NAMES: dict[str, int] = {}
-_SEEN_LIMIT = 50_000  # entries; each cache is emptied when it reaches that, so a long run stays small
 
 
 def markup_bit(name: str) -> int:
@@ -198,63 +187,3 @@ def markup_bit(name: str) -> int:
 def phrase_bit(name: str) -> int:
     """The bit of one group of `PHRASES`."""
     return 1 << list(PHRASES).index(name)
-
-
-def markup_bits(names: str) -> int:
-    """The groups that the words of `names` (class, id, role and so on, separated by spaces) belong to."""
-    bits = SEEN_NAMES.get(names)
-    if bits is not None:
-        return bits
-    bits = 0
-    for word in names[:400].split():
-        known = _SEEN_WORDS.get(word)
-        bits |= _word_bits(word) if known is None else known
-    if len(SEEN_NAMES) >= _SEEN_LIMIT:
-        SEEN_NAMES.clear()
-    SEEN_NAMES[names] = bits
-    return bits
-
-
-def _word_bits(word: str) -> int:
-    bits = 0
-    for token in _TOKEN.findall(word):
-        known = _SEEN_TOKENS.get(token)
-        bits |= _token_bits(token) if known is None else known
-    if len(_SEEN_WORDS) >= _SEEN_LIMIT:
-        _SEEN_WORDS.clear()
-    _SEEN_WORDS[word] = bits
-    return bits
-
-
-def _token_bits(token: str) -> int:
-    word = token.lower()
-    bits = _MARKUP_BIT.get(word, 0)
-    if not bits and len(word) > 6:
-        # Looking its parts up costs a thirtieth of looking for every word in it.
-        for start in range(len(word) - 4):
-            for part in _LONG_BEGINNINGS.get(word[start : start + 5], ()):
-                if word.startswith(part, start):
-                    bits |= _LONG_WORDS[part]
-    if len(_SEEN_TOKENS) >= _SEEN_LIMIT:
-        _SEEN_TOKENS.clear()
-    _SEEN_TOKENS[token] = bits
-    return bits
-
-
-def phrase_bits(text: str) -> int:
-    """The groups of `PHRASES` that a piece of text starts with: its first one to three words."""
-    text = text.lstrip()[:64].lower()
-    if text[:3] not in _BEGINNINGS and text[:1] not in _SIGNS:
-        return 0
-    start = text.split(None, 3)
-    first = start[0]
-    get = _PHRASE_BIT.get
-    if first not in _FIRST_WORDS:
-        return get(first.rstrip(_AFTER), 0) if first[-1] in _AFTER else 0
-    bits = get(first, 0)
-    if len(start) > 1:
-        second = start[1].rstrip(_AFTER)
-        bits |= get(f"{first} {second}", 0)
-        if len(start) > 2 and second == start[1]:
-            bits |= get(f"{first} {second} {start[2].rstrip(_AFTER)}", 0)
-    return bits

@@ -12,7 +12,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ccrawl.errors import UsageError
-from ccrawl.html.content.context import best_threshold
 from ccrawl.html.content.decide import BOUNDS, decide
 
 
@@ -61,12 +60,6 @@ def test_something_is_always_kept(probabilities: list[float]) -> None:
     probability = np.array(probabilities)
     for favor in BOUNDS:
         assert decide(probability, figures([5] * len(probabilities)), favor)[probability.argmax()]
-
-
-def test_a_sure_page_has_a_perfect_expected_score() -> None:
-    score, threshold = best_threshold(np.array([1.0, 0.0, 1.0]), np.array([10.0, 30.0, 5.0]))
-    assert score == 1.0
-    assert threshold == 1.0
 
 
 def test_an_unknown_favor_is_named_with_those_that_exist() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from selectolax.lexbor import LexborHTMLParser
 
 from ccrawl.html.content.head import PageHead
-from ccrawl.html.content.text import COMMA, DIGIT, STOP, UPPER, WIDE, BlockText, read_text
-from ccrawl.html.content.vocabulary import MARKUP, PHRASES, markup_bit, markup_bits, phrase_bit, phrase_bits
+from ccrawl.html.content.tables import COMMA, DIGIT, STOP, UPPER, WIDE, markup_bits, phrase_bits
+from ccrawl.html.content.text import BlockText, read_text
+from ccrawl.html.content.vocabulary import MARKUP, PHRASES, markup_bit, phrase_bit
 from ccrawl.html.content.walk import walk
 
 

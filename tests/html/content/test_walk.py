@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from ccrawl.html.content.vocabulary import markup_bits
-from ccrawl.html.content.walk import HIDDEN, LINK, MOST_BLOCKS, MOST_NODES, TAG_BIT, Walk, walk
+from ccrawl.html.content.tables import markup_bits
+from ccrawl.html.content.tags import HIDDEN, LINK, TAG_BIT
+from ccrawl.html.content.walk import MOST_BLOCKS, MOST_NODES, Walk, walk
 
 
 def flat(html: str) -> Walk:
@@ -35,8 +36,8 @@ trees = st.recursive(
 @given(trees)
 def test_parents_depths_and_subtree_ends_are_those_of_the_tree(html: str) -> None:
     page = flat(f"<body>{html}")
-    number = {node.mem_id: index for index, node in enumerate(page.nodes)}
-    for index, node in enumerate(page.nodes):
+    number = {node.mem_id: index for index, node in enumerate(page.nodes())}
+    for index, node in enumerate(page.nodes()):
         if index:
             assert node.parent is not None
             assert page.n_parent[index] == number[node.parent.mem_id]
@@ -49,7 +50,7 @@ def test_parents_depths_and_subtree_ends_are_those_of_the_tree(html: str) -> Non
 @given(trees)
 def test_ancestor_flags_are_the_union_along_the_path(html: str) -> None:
     page = flat(f"<body>{html}")
-    for index, node in enumerate(page.nodes):
+    for index, node in enumerate(page.nodes()):
         expected, here = 0, node
         while here.tag != "body":
             expected |= TAG_BIT.get(here.tag or "", 0)
@@ -61,7 +62,7 @@ def test_ancestor_flags_are_the_union_along_the_path(html: str) -> None:
 @given(trees)
 def test_every_text_is_in_exactly_one_block_in_order(html: str) -> None:
     page = flat(f"<body>{html}")
-    assert "".join(page.texts).split() == (page.nodes[0].text()).split()
+    assert "".join(page.texts()).split() == page.root.text().split()
     assert list(page.t_block) == sorted(page.t_block)
     assert len(set(page.t_block.tolist())) == len(page.b_first)
 
@@ -108,7 +109,7 @@ def test_too_many_blocks_are_joined_without_losing_text() -> None:
     rows = MOST_BLOCKS // 2 + 10
     page = flat("<table>" + "<tr><td>a<td>b" * rows + "</table>")
     assert len(page.b_first) == rows
-    assert len(page.texts) == 2 * rows
+    assert len(page.texts()) == 2 * rows
     loose = flat("<br><br>word" * (MOST_BLOCKS + 5))
     assert len(loose.b_first) <= MOST_BLOCKS
 

@@ -1,0 +1,145 @@
+"""The native part: a page's tree as arrays, and the arithmetic over them, in C.
+
+It is a plain shared library, without Python's headers, that the installation compiles (`compiling.py`). It is
+loaded here, and its functions get their signatures; `ccrawl.html.content` calls them with numpy's arrays.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from ctypes import c_bool, c_char_p, c_double, c_int, c_int64, c_uint64, c_void_p
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ccrawl.errors import CcrawlError
+from ccrawl.native.compiling import LIBRARY, sources_sum
+
+NO_MEMORY, BAD_TREE = -1, -2
+
+
+class PageArrays(ctypes.Structure):
+    """Walk's arrays: their sizes and addresses."""
+
+    _fields_ = (
+        *((name, c_int64) for name in ("nodes", "texts", "blocks")),
+        *((name, c_void_p) for name in ("node_rows", "text_rows", "block_rows")),
+    )
+
+
+class Keys(ctypes.Structure):
+    """Byte strings one after the other, where each starts, and 64 bits for each."""
+
+    _fields_ = (("count", c_int64), ("keys", c_void_p), ("start", c_void_p), ("values", c_void_p))
+
+
+class Specification(ctypes.Structure):
+    """What the tables are made of; tables.c says what each is."""
+
+    _fields_ = (
+        ("characters", c_void_p),
+        ("lower", c_void_p),
+        ("lowered", c_int64),
+        ("tag_slots", c_int64),
+        *((name, c_void_p) for name in ("tag_bits", "own_bits", "tag_kinds")),
+        *((name, c_uint64) for name in ("link_bit", "heading_bits")),
+        *((name, c_void_p) for name in ("tags", "attributes")),
+        *((name, Keys) for name in ("markup", "phrases", "first_words", "beginnings")),
+        *((name, c_void_p) for name in ("after", "sign_bits")),
+    )
+
+
+class HeadTexts(ctypes.Structure):
+    """What the head says, as UTF-8."""
+
+    _fields_ = (
+        *(("bodies", c_char_p), ("bodies_length", c_int64)),
+        *(("description", c_char_p), ("description_length", c_int64)),
+        *(("title", c_char_p), ("title_length", c_int64), ("title_characters", c_int64)),
+    )
+
+
+class Forest(ctypes.Structure):
+    """A forest that is ready to be evaluated; forest.c says what each array is."""
+
+    _fields_ = (
+        *((name, c_int64) for name in ("figures", "flags", "trees", "depth")),
+        *((name, c_void_p) for name in ("figure", "border", "byte", "mask", "asked", "leaves")),
+        ("bias", c_double),
+    )
+
+
+_PAGE, _TABLES, _ARRAY = ctypes.POINTER(PageArrays), c_void_p, c_void_p
+_SIGNATURES: dict[str, tuple[Any, ...]] = {  # what a function returns, and takes
+    "ccrawl_tag_names": (c_char_p,),
+    "ccrawl_attribute_names": (c_char_p,),
+    "ccrawl_figures": (c_char_p,),
+    "ccrawl_context": (c_char_p,),
+    "ccrawl_tables": (_TABLES, ctypes.POINTER(Specification)),
+    "ccrawl_markup_bits": (c_uint64, _TABLES, c_char_p, c_int64),
+    "ccrawl_phrase_bits": (c_uint64, _TABLES, c_char_p, c_int64),
+    "ccrawl_node_fields": (None, c_uint64, _ARRAY),
+    "ccrawl_attribute_numbers": (c_int64, c_uint64, _ARRAY, c_int64),
+    "ccrawl_is_structured": (c_bool, _TABLES, c_uint64),
+    "ccrawl_text": (c_int64, c_uint64, _ARRAY, c_int64),
+    "ccrawl_strip": (c_int64, _TABLES, c_uint64, c_bool, _ARRAY, c_int64),
+    "ccrawl_count_nodes": (c_int64, c_uint64, c_int64),
+    "ccrawl_walk": (c_int64, _TABLES, c_uint64, _PAGE),
+    "ccrawl_blocks": (c_int64, _TABLES, _PAGE, _ARRAY, _ARRAY, c_int64),
+    "ccrawl_read_text": (c_int, _TABLES, _PAGE, ctypes.POINTER(HeadTexts), _ARRAY),
+    "ccrawl_gather": (c_int, _TABLES, _PAGE, *[_ARRAY] * 6),
+    "ccrawl_gather_context": (c_int, _PAGE, *[_ARRAY] * 5),
+    "ccrawl_probability": (c_int, ctypes.POINTER(Forest), _ARRAY, _ARRAY, c_int64, _ARRAY),
+    "ccrawl_decide": (c_int, _ARRAY, _ARRAY, c_int64, c_double, c_double, c_double, _ARRAY),
+    "ccrawl_prune": (c_int, _TABLES, _PAGE, _ARRAY, _ARRAY),
+}
+
+
+def _load() -> ctypes.CDLL:
+    remedy = "run scripts/setup in a checkout, else install ccrawl again"
+    try:
+        loaded = ctypes.CDLL(str(LIBRARY))
+    except OSError as error:
+        raise CcrawlError(f"ccrawl's native part can't be loaded ({error}); {remedy}") from error
+    wanted = sources_sum()
+    if wanted and (not hasattr(loaded, "ccrawl_sources") or loaded.ccrawl_sources() & 0xFFFFFFFF != wanted):
+        raise CcrawlError(f"{LIBRARY}: made from other sources than those beside it; {remedy}")
+    for name, (result, *arguments) in _SIGNATURES.items():
+        function = getattr(loaded, name)
+        function.restype, function.argtypes = result, arguments
+    return loaded
+
+
+library = _load()
+
+
+def address(array: NDArray[Any]) -> int:
+    """Where the items of a contiguous array are."""
+    assert array.flags.c_contiguous
+    return array.ctypes.data
+
+
+def addresses(*arrays: NDArray[Any]) -> Iterator[int]:
+    """The same of several."""
+    return map(address, arrays)
+
+
+def checked(result: int) -> int:
+    """What a function returned, unless it failed: MemoryError, or CcrawlError for a tree that was changed
+    while it was read.
+    """
+    if result == NO_MEMORY:
+        raise MemoryError("the native part of ccrawl has no memory for this page")
+    if result == BAD_TREE:
+        raise CcrawlError("the page's tree was changed while it was read; let one thread work on a page")
+    return result
+
+
+def text_within(node: int) -> str:
+    """The text within the node at an address."""
+    size = library.ccrawl_text(node, None, 0)
+    out = np.empty(size, np.uint8)
+    library.ccrawl_text(node, address(out), size)
+    return out.tobytes().decode("utf-8", "replace")
