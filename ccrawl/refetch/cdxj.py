@@ -15,7 +15,7 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ from ccrawl.archives.media import HTML, XHTML, media_type
 from ccrawl.archives.reader import read_records
 from ccrawl.errors import ArchiveError, OutputError
 from ccrawl.refetch.surt import surt
-from ccrawl.refetch.warc_records import CONTAINER
+from ccrawl.refetch.warc_records import CONTAINER, warc_uri
 
 BLOCK_LINES = 1024  # as py-wacz has it
 _LEVEL = 2
@@ -41,10 +41,11 @@ _END_OF_TYPE = re.compile(r"[;\s]")
 
 @dataclass(frozen=True, slots=True)
 class PageCapture:
-    """A capture that is a page: HTML, whole, status 200. date: its WARC-Date."""
+    """A capture that is a page: HTML, whole, status 200. date: its WARC-Date; title: "" when not known."""
 
     url: str
     date: str
+    title: str = ""
 
 
 class CdxIndex:
@@ -56,6 +57,7 @@ class CdxIndex:
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.execute("CREATE TABLE lines (line BLOB NOT NULL)")
         self._db.execute("CREATE TABLE pages (url TEXT NOT NULL, date TEXT NOT NULL)")
+        self._db.execute("CREATE TABLE titles (url TEXT PRIMARY KEY, title TEXT NOT NULL) WITHOUT ROWID")
 
     def __enter__(self) -> CdxIndex:
         return self
@@ -80,6 +82,14 @@ class CdxIndex:
                     self._add(record, path.name)
             self._db.execute("COMMIT")
 
+    def add_titles(self, titles: Iterable[tuple[str, str]]) -> None:
+        """Titles of pages by URL; the last one of a URL counts."""
+        told = ((warc_uri(url), title.encode("utf-8", "replace").decode()) for url, title in titles if title)
+        with _reporting():
+            self._db.execute("BEGIN")
+            self._db.executemany("INSERT OR REPLACE INTO titles VALUES (?, ?)", told)
+            self._db.execute("COMMIT")
+
     def lines(self) -> Iterator[bytes]:
         """The lines of the index in order, each with its line end."""
         with _reporting():
@@ -89,8 +99,11 @@ class CdxIndex:
     def pages(self) -> Iterator[PageCapture]:
         """The captures that are pages, in the order in which they were added."""
         with _reporting():
-            for url, date in self._db.execute("SELECT url, date FROM pages ORDER BY rowid"):
-                yield PageCapture(url, date)
+            for page in self._db.execute(
+                "SELECT url, date, coalesce(title, '') FROM pages LEFT JOIN titles USING (url) "
+                "ORDER BY pages.rowid"
+            ):
+                yield PageCapture(*page)
 
     def _add(self, record: Record, filename: str) -> None:
         url, date = record.field(b"warc-target-uri"), record.field(b"warc-date")

@@ -25,12 +25,13 @@ from ccrawl.dataset.writer import ShardWriter, WrittenFile
 from ccrawl.refetch.compare import read_simhashes
 from ccrawl.refetch.journal import NOWHERE, decode, offsets_of, read_record
 from ccrawl.refetch.options import RefetchOptions
+from ccrawl.refetch.originals import Originals
 from ccrawl.refetch.pages import CONVERT, Converted, content_type_of, decode_converted
 from ccrawl.refetch.plan import Plan, read_targets
 from ccrawl.refetch.rows import RowCounts, row_of
 from ccrawl.refetch.types import Fetched
-from ccrawl.refetch.warc import WarcOptions, WarcOutput, earlier_in_index
-from ccrawl.refetch.warc_records import Earlier, payload_digest
+from ccrawl.refetch.warc import WarcOptions, WarcOutput
+from ccrawl.refetch.warc_records import Earlier
 from ccrawl.refetch.work import Work
 from ccrawl.run.duplicates import DuplicateFilter
 from ccrawl.run.indexed import IndexUse, filter_of, write_files
@@ -161,17 +162,12 @@ def _in_order(task: FinishTask) -> Iterator[_Done]:
 
 def _written(done: Iterator[_Done], output: WarcOutput, index: IndexUse | None) -> Iterator[_Done]:
     """Write each fetch to the WARC files and pass it on."""
-    view = index.lookup().view if index else None
+    originals = Originals(index) if index else None
     while batch := list(islice(done, _WARC_BATCH)):
         earlier: list[Earlier | None] = [None] * len(batch)
-        if view is not None:
-            from ccrawl.index import key_of
-
-            answered = [at for at, one in enumerate(batch) if one.fetched.exchanges]
-            digests = [payload_digest(batch[at].fetched.exchanges[-1].body) for at in answered]
-            found = view.find([key_of(digest) for digest in digests])
-            for at, digest, original in zip(answered, digests, found, strict=True):
-                earlier[at] = earlier_in_index(original, digest, None) if original else None
+        if originals:
+            exchanges = [one.fetched.exchanges for one in batch]
+            earlier = originals.find([each[-1].body if each else b"" for each in exchanges])
         for one, known in zip(batch, earlier, strict=True):
             output.write(one.fetched, known)
             yield one

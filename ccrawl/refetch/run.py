@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ccrawl import __version__
+from ccrawl.dataset.layout import shard_files
 from ccrawl.dataset.ledger import Counts, FailedShard, FailureLog, Ledger
 from ccrawl.dataset.writer import remove_leftovers
 from ccrawl.refetch.convert import set_aside
@@ -216,7 +217,18 @@ def _packed(target: WarcTarget, wacz: Path, ledger: Ledger, listener: Listener) 
         return None
     with WarcOutput(target.directory, target.options) as output:
         warcs, requires = output.files, output.containers()
-    return write_wacz(warcs, wacz, title=ledger.directory.resolve().name, requires=requires)
+    folder = ledger.directory.resolve()
+    return write_wacz(warcs, wacz, title=folder.name, titles=_titles(folder), requires=requires)
+
+
+def _titles(directory: Path) -> Iterator[tuple[str, str]]:
+    """URLs and titles of the dataset's pages."""
+    import pyarrow.parquet as pq
+
+    for path in shard_files(directory):
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(columns=["final_url", "title"]):
+                yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def _run_until_stopped(loop: Loop, left: dict[int, Input]) -> None:

@@ -18,7 +18,7 @@ import os
 import tempfile
 import uuid
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,23 +27,13 @@ from typing import IO, Any
 from ccrawl.dataset.ledger import file_sha256
 from ccrawl.dataset.writer import aside, sync_directory
 from ccrawl.errors import OutputError, UsageError
-from ccrawl.refetch.cdxj import CdxIndex, write_blocks
+from ccrawl.refetch.cdxj import CdxIndex, PageCapture, write_blocks
 from ccrawl.refetch.warc_records import SOFTWARE, Container
 
 VERSION = "1.1.1"
 _STEP = 1 << 20
 _IN_MEMORY = 16 << 20
 _PAGE_IDS = uuid.UUID("0a3a5b3e-7f0e-5d43-9a0e-6f5ae1c6d9b1")  # ours, for the ids of pages
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A page that a reader may open. date: its capture's, RFC 3339; title, text: left out when empty."""
-
-    url: str
-    date: str
-    title: str = ""
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +67,15 @@ def write_wacz(
     *,
     title: str = "",
     description: str = "",
-    pages: Iterable[Page] | None = None,
+    titles: Iterable[tuple[str, str]] = (),
     requires: Iterable[Container] = (),
     created: datetime | None = None,
 ) -> WaczReport:
     """Pack WARC files into a WACZ at `path`, replacing one that is there.
 
-    `pages` default to the HTML captures of status 200. `requires` are the WACZ files that hold originals of
-    revisits; others that the revisits name are added by their name. `created` is now unless given.
+    Its pages are the HTML captures of status 200, named by `titles`, pairs of URL and title. `requires` are
+    the WACZ files that hold originals of revisits; others that the revisits name are added by their name.
+    `created` is now unless given.
 
     Raises UsageError for two files of one name, ArchiveError for a damaged one, OutputError.
     """
@@ -99,13 +90,14 @@ def write_wacz(
         with CdxIndex() as index:
             for warc in warcs:
                 index.add(warc)
+            index.add_titles(titles)
             with zipfile.ZipFile(temporary, "x", zipfile.ZIP_STORED) as package:
                 packing = _Packing(package, created)
                 for warc in warcs:
                     with warc.open("rb") as file:
                         packing.store(f"archive/{warc.name}", file)
                 _pack_index(packing, index)
-                count = _pack_pages(packing, pages if pages is not None else _pages_of(index))
+                count = _pack_pages(packing, index.pages())
                 needed = _needed(requires, index.containers, path.name)
                 packing.describe(title, description, needed)
             captures = index.captures
@@ -185,21 +177,16 @@ def _pack_index(packing: _Packing, index: CdxIndex) -> None:
     packing.fill("indexes/index.idx", lambda file: file.writelines(blocks))
 
 
-def _pages_of(index: CdxIndex) -> Iterator[Page]:
-    return (Page(capture.url, capture.date) for capture in index.pages())
-
-
-def _pack_pages(packing: _Packing, pages: Iterable[Page]) -> int:
+def _pack_pages(packing: _Packing, pages: Iterable[PageCapture]) -> int:
     count = 0
 
     def fill(file: IO[bytes]) -> None:
         nonlocal count
         file.write(b'{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}\n')
         for page in pages:
-            line = {"id": str(uuid.uuid5(_PAGE_IDS, f"{count} {page.date} {page.url!a}"))}
+            line = {"id": str(uuid.uuid5(_PAGE_IDS, f"{count} {page.date} {page.url}"))}
             line |= {"url": page.url, "ts": page.date}
             line |= {"title": page.title} if page.title else {}
-            line |= {"text": page.text} if page.text else {}
             file.write(json.dumps(line).encode() + b"\n")
             count += 1
 

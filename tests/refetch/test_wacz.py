@@ -21,7 +21,7 @@ from ccrawl.index import key_of, open_index
 from ccrawl.index.importer import import_sources
 from ccrawl.refetch import cdxj
 from ccrawl.refetch.types import Fetched
-from ccrawl.refetch.wacz import Page, write_wacz
+from ccrawl.refetch.wacz import write_wacz
 from ccrawl.refetch.warc import WarcOptions, WarcOutput, earlier_in_index
 from ccrawl.refetch.warc_records import Container
 
@@ -160,12 +160,14 @@ def test_pages_are_the_html_that_came_whole(tmp_path: Path) -> None:
     assert all(page.keys() == {"id", "url", "ts"} for page in pages)
 
 
-def test_pages_may_be_given_with_title_and_text(tmp_path: Path) -> None:
-    given = [Page("http://a.test/\ud800", "2026-09-21T14:13:20Z", "Tides", "High at noon.\n")]
-    report = write_wacz(warcs(tmp_path, *many(2)), tmp_path / "a.wacz", pages=iter(given))
-    _, page = lines_of(members(report.path)["pages/pages.jsonl"])
-    assert (page["title"], page["text"]) == ("Tides", "High at noon.\n")
-    assert report.pages == 1
+def test_pages_have_the_titles_that_are_known(tmp_path: Path) -> None:
+    files = warcs(tmp_path, one(0, "http://a.test/é", PAGE), one(1, "http://a.test/2", PAGE + b"!"))
+    titles = [("http://a.test/é", "Old"), ("http://a.test/é", "Tides\ud800 é"), ("http://no.test/", "Other")]
+    report = write_wacz(files, tmp_path / "a.wacz", titles=iter(titles))
+    _, first, second = lines_of(members(report.path)["pages/pages.jsonl"])
+    assert first["title"] == "Tides? é"
+    assert "title" not in second
+    assert report.pages == 2
 
 
 def test_what_holds_the_originals_is_required(tmp_path: Path) -> None:
