@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import resource
 import ssl
 import time
 from collections import OrderedDict, deque
@@ -11,10 +12,10 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from dataclasses import dataclass, field, replace
 
 from ccrawl.archives.codings import decode_body
-from ccrawl.errors import PageError
+from ccrawl.errors import PageError, PageTooLarge, UsageError
 from ccrawl.refetch import robots
 from ccrawl.refetch.errors import FetchError, classify
-from ccrawl.refetch.exchanging import Exchanger
+from ccrawl.refetch.exchanging import Answer, Exchanger
 from ccrawl.refetch.guard import Lookup
 from ccrawl.refetch.politeness import Host, Schedule, Sign, Turn
 from ccrawl.refetch.retry_after import pause_of
@@ -25,10 +26,12 @@ __all__ = ["FetchOptions", "fetch"]
 
 TICK = 0.002  # seconds that a timer may be early
 KEPT_RULES = 20_000  # origins
-DECODED_HERE = 256 << 10  # coded bytes; larger bodies are decoded in a thread, not between two packets
+DECODED_HERE = 256 << 10  # bytes; what is larger is decoded in a thread, not between two packets
+SPARE_FILES = 256  # that a process has open beside connections
+MAX_WAITING = 64 << 20  # bytes of results that the caller has not taken, above which no fetch starts
 _REDIRECTS = frozenset([301, 302, 303, 307, 308])
 _REFUSALS = frozenset([429, 503])
-_UNREACHED = frozenset(["connect", "tls", "url", "address", "dns"])
+_UNREACHED = frozenset(["connect", "tls", "url", "address", "dns", "internal"])
 _SIGNS = {
     "timeout": Sign.SILENCE,
     "disconnect": Sign.SILENCE,
@@ -37,6 +40,7 @@ _SIGNS = {
     "url": Sign.NONE,
     "address": Sign.NONE,
     "dns": Sign.NONE,
+    "internal": Sign.NONE,
 }
 
 
@@ -56,15 +60,28 @@ async def fetch(
     Raises UsageError for the options, before anything is asked for, and whatever `targets` raises.
     """
     options.check()
+    _make_room_for(options.connections)
     fetcher = _Fetcher(options, lookup, tls)
     try:
         fetcher.begin(targets)
-        while results := await fetcher.results():
-            fetched = results.popleft()
-            fetcher.given()
-            yield fetched
+        while await fetcher.any():
+            yield fetcher.give()
     finally:
         await fetcher.close()
+
+
+def _make_room_for(connections: int) -> None:
+    """Let this process open the sockets it needs. Raises UsageError when it may not."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = float("inf") if hard == resource.RLIM_INFINITY else hard
+    if connections + SPARE_FILES > most:
+        raise UsageError(
+            f"{connections} connections are more than the {hard} files that this process may open allow: "
+            "ulimit -n shows the limit, fewer --connections keep it"
+        )
+    wanted = int(min(2 * connections + SPARE_FILES, most))  # idle connections are kept for a while
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 @dataclass(slots=True, eq=False)
@@ -96,6 +113,8 @@ class _Fetcher:
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._bytes = 0  # of the bodies among the results
+        self._caught_up = asyncio.Event()
         self._pending = 0  # targets taken and not yet among the results
         self._running = 0
         self._closed = False
@@ -108,25 +127,34 @@ class _Fetcher:
         self._feeder = self._loop.create_task(self._feed(targets))
         self._tasks.add(self._feeder)
 
-    async def results(self) -> deque[Fetched]:
-        """The results that are there, for the caller to take out; none when all have been given."""
+    async def any(self) -> bool:
+        """Wait for a result; False when all have been given."""
         while not self._results:
             if self._fault is not None:
                 raise self._fault
             if self._feeder.done():
                 self._feeder.result()
                 if not self._pending:
-                    break
+                    return False
             self._wake.clear()
             await self._wake.wait()
-        return self._results
+        return True
 
-    def given(self) -> None:
-        """The caller has taken one more result."""
+    def give(self) -> Fetched:
+        """The next result, which is the caller's from now on."""
+        was_behind = self._behind()
+        fetched = self._results.popleft()
         self._pending -= 1
+        self._bytes -= _size_of(fetched)
         self._room.set()
-        if len(self._results) == self._options.connections - 1:
+        if was_behind and not self._behind():
+            self._caught_up.set()
             self._start()
+        return fetched
+
+    def _behind(self) -> bool:
+        """Whether the caller has more results to take than it should have."""
+        return len(self._results) >= self._options.connections or self._bytes >= MAX_WAITING
 
     async def close(self) -> None:
         self._closed = True
@@ -189,7 +217,7 @@ class _Fetcher:
 
     def _next(self) -> Turn[_Job] | None:
         """A turn that may start now, unless the caller is far behind."""
-        if self._closed or len(self._results) >= self._options.connections:
+        if self._closed or self._behind():
             return None
         turn = self._schedule.take(time.monotonic())
         if turn is not None and not self._options.ignore_robots and turn.job.url.origin not in self._rules:
@@ -260,6 +288,7 @@ class _Fetcher:
             if hop == 0 and answer.error in _UNREACHED:
                 raise FetchError(answer.error, answer.detail)
             exchange = answer.exchange()
+            self._exchanger.done(answer)
             if exchange is None or answer.error not in ("", "too-large", "truncated"):
                 return robots.unavailable(answer.detail)
             location = _field(exchange, "location")
@@ -285,7 +314,7 @@ class _Fetcher:
             return robots.unavailable(str(error))
 
     async def _request(self, job: _Job, host: Host[_Job]) -> tuple[Sign, str]:
-        """Ask for the job's URL, and do what follows from the answer."""
+        """Ask for the job's URL, when its host lets us."""
         rules = self._rules.get(job.url.origin, robots.ALLOW_ALL)
         refusal = rules.refusal(job.url)
         if refusal is not None:
@@ -295,8 +324,18 @@ class _Fetcher:
         job.seen.add(job.url.text)
         options = self._options
         answer = await self._exchanger.ask(
-            job.url, max_body=options.max_body, within=options.total_timeout - job.spent
+            job.url,
+            max_body=options.max_body,
+            within=options.total_timeout - job.spent,
+            keep=bool(host.jobs),
         )
+        try:
+            return await self._conclude(job, host, answer)
+        finally:
+            self._exchanger.done(answer)
+
+    async def _conclude(self, job: _Job, host: Host[_Job], answer: Answer) -> tuple[Sign, str]:
+        """Do what follows from an answer."""
         error, detail = answer.error, answer.detail
         job.started_at = job.started_at or answer.started_at
         if answer.response is not None:
@@ -364,29 +403,41 @@ class _Fetcher:
         return error
 
     async def _decoded(self, exchange: Exchange) -> bytes:
-        limit = self._options.max_body
+        """The body without its codings, once there is room for it. Raises PageError."""
+        while self._behind():
+            self._caught_up.clear()
+            await self._caught_up.wait()
+        codings, limit = _codings(exchange), self._options.max_body
         if len(exchange.body) <= DECODED_HERE:
-            return decode_body(exchange.body, _codings(exchange), limit)
-        return await asyncio.to_thread(decode_body, exchange.body, _codings(exchange), limit)
+            try:
+                return decode_body(exchange.body, codings, min(limit, DECODED_HERE * 4))
+            except PageTooLarge:
+                if limit <= DECODED_HERE * 4:
+                    raise
+        return await asyncio.to_thread(decode_body, exchange.body, codings, limit)
 
     def _finish(self, job: _Job, error: str, detail: str, body: bytes = b"") -> None:
         assert error in ERRORS or not error
         last = job.exchanges[-1] if job.exchanges else None
-        self._results.append(
-            Fetched(
-                target=job.target,
-                exchanges=tuple(job.exchanges),
-                final_url=job.url.text,
-                ip_address=last.ip_address if last is not None else "",
-                fetched_at=job.started_at or _now_ms(),
-                duration_ms=round(job.spent * 1000),
-                ttfb_ms=job.ttfb_ms,
-                body=body,
-                error=error,
-                detail=detail,
-            )
+        fetched = Fetched(
+            target=job.target,
+            exchanges=tuple(job.exchanges),
+            final_url=job.url.text,
+            ip_address=last.ip_address if last is not None else "",
+            fetched_at=job.started_at or _now_ms(),
+            duration_ms=round(job.spent * 1000),
+            ttfb_ms=job.ttfb_ms,
+            body=body,
+            error=error,
+            detail=detail,
         )
+        self._results.append(fetched)
+        self._bytes += _size_of(fetched)
         self._wake.set()
+
+
+def _size_of(fetched: Fetched) -> int:
+    return len(fetched.body) + sum([len(exchange.body) for exchange in fetched.exchanges])
 
 
 def _now_ms() -> int:

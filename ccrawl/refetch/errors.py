@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ssl
 
 import aiohttp
@@ -77,4 +78,6 @@ def _classify(error: Exception) -> tuple[str, str]:
 def _of_the_cause(cause: OSError, otherwise: str) -> tuple[str, str]:
     if isinstance(cause, RefusedAddress):
         return "address", str(cause)
+    if cause.errno in (errno.EMFILE, errno.ENFILE):
+        return "internal", "too many open files: ulimit -n, or fewer connections"
     return otherwise, cause.strerror or str(cause) or type(cause).__name__

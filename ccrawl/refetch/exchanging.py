@@ -23,6 +23,9 @@ ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 MIN_PROGRESS = 256  # bytes of a body within `idle_timeout`: a byte a second is silence
 KEEP_ALIVE = 10.0  # seconds
+# Memory is bounded by connections * SMALL + LARGE_BODIES: few of the bodies above SMALL come in at a time.
+SMALL = 256 << 10
+LARGE_BODIES = 64 << 20
 
 
 class Answer:
@@ -32,11 +35,13 @@ class Answer:
     began, ended: seconds of the monotonic clock
     """
 
-    __slots__ = ("began", "detail", "ended", "error", "overdue", "parts", "response", "size", "started_at",
-                 "tap", "task", "until", "url")  # fmt: skip
+    __slots__ = ("began", "detail", "ended", "error", "keep", "large", "overdue", "parts", "response", "size",
+                 "started_at", "tap", "task", "until", "url", "waits")  # fmt: skip
 
-    def __init__(self, url: WebUrl, within: float) -> None:
+    def __init__(self, url: WebUrl, within: float, keep: bool) -> None:
         self.url = url
+        self.keep = keep  # the connection, for the next request
+        self.large = self.waits = False
         self.started_at = time.time_ns() // 1_000_000
         self.began = self.ended = time.monotonic()
         self.until = self.began + within
@@ -82,6 +87,7 @@ class Exchanger:
             max_field_size=MAX_HEAD,
             max_headers=MAX_HEAD,
         )
+        self._large = asyncio.Semaphore(max(1, LARGE_BODIES // options.max_body))
         # One watch for all requests: a timer for the total and one for silence, set and taken back for each
         # request, are a tenth of what a request costs.
         self._open: set[Answer] = set()
@@ -95,15 +101,19 @@ class Exchanger:
         await self._session.close()
         await self._resolver.close()
 
-    async def ask(self, url: WebUrl, *, max_body: int, within: float) -> Answer:
-        """GET a URL, for at most `within` seconds and `max_body` bytes. A redirect is an answer like others."""
-        answer = Answer(url, within)
+    async def ask(self, url: WebUrl, *, max_body: int, within: float, keep: bool = True) -> Answer:
+        """GET a URL, for at most `within` seconds and `max_body` bytes. A redirect is an answer like others.
+
+        The answer has to be given back with `done`. `keep`: other requests to the host are to come.
+        """
+        answer = Answer(url, within, keep)
         self._open.add(answer)
         TAPPED.set(answer)
         try:
             await self._exchange(answer, max_body)
         except asyncio.CancelledError:
             if not answer.overdue or answer.task is None or answer.task.uncancel():
+                self.done(answer)
                 raise
             answer.error, answer.detail = "timeout", answer.overdue
         except Exception as caught:
@@ -112,6 +122,12 @@ class Exchanger:
             self._open.discard(answer)
         answer.ended = time.monotonic()
         return answer
+
+    def done(self, answer: Answer) -> None:
+        """The answer's body is not held any more."""
+        if answer.large:
+            answer.large = False
+            self._large.release()
 
     async def _exchange(self, answer: Answer, max_body: int) -> None:
         try:
@@ -133,6 +149,9 @@ class Exchanger:
                 if answer.size > max_body:
                     answer.parts[-1] = part[: len(part) - (answer.size - max_body)]
                     raise FetchError("too-large", f"the body has more than {max_body} bytes")
+                if answer.size > SMALL and not answer.large:
+                    await self._wait_for_room(answer)
+                    window = time.monotonic()
                 now = time.monotonic()
                 if now - window > self._options.idle_timeout:
                     if came < MIN_PROGRESS:
@@ -143,11 +162,21 @@ class Exchanger:
         finally:
             response.close()
 
+    async def _wait_for_room(self, answer: Answer) -> None:
+        """Read no more of a large body until there is room for it. The wait is not the server's fault."""
+        began = time.monotonic()
+        answer.waits = True
+        await self._large.acquire()
+        answer.waits, answer.large = False, True
+        answer.until += time.monotonic() - began
+        assert answer.tap is not None
+        answer.tap.heard_at = time.monotonic()
+
     def _end_overdue(self) -> None:
         now = time.monotonic()
         silent_since = now - self._options.idle_timeout
         for answer in self._open:
-            if answer.overdue or answer.task is None:
+            if answer.overdue or answer.waits or answer.task is None:
                 continue
             if now >= answer.until:
                 answer.overdue = "not done within the limit"

@@ -28,9 +28,10 @@ class HeadTooLarge(Exception):
 
 
 class Tapped(Protocol):
-    """Whoever is to know the tap of a request."""
+    """Whoever is to know the tap of a request, and says whether its connection is to be kept."""
 
     tap: Tap | None
+    keep: bool
 
 
 # Set where the request is made; aiohttp hands nothing through to `Request.send`.
@@ -44,6 +45,7 @@ class Tap(asyncio.Protocol):
     head_at: when it was, in seconds of the monotonic clock
     heard_at: when the last byte came, or the request went out
     broken: the framing of the body can't be read on
+    keep: the connection after the answer
     response: whose body it is
     """
 
@@ -52,6 +54,7 @@ class Tap(asyncio.Protocol):
         self._transport = transport
         self._waiting = False  # for a head
         self._asked = False  # for an answer
+        self.keep = True
         self._received = bytearray()
         self._start = 0  # of the last head in what was received: interim ones come before the final one
         self.head = b""
@@ -71,6 +74,8 @@ class Tap(asyncio.Protocol):
     def end(self) -> None:
         """The answer is complete. Whatever else comes in was not asked for."""
         self._asked = False
+        if not self.keep:
+            self._inner.force_close()
 
     def data_received(self, data: bytes) -> None:
         self.heard_at = time.monotonic()
@@ -173,7 +178,8 @@ class Request(aiohttp.ClientRequest):
             transport.set_protocol(tap)
         tap.begin()
         conn.add_callback(tap.end)
-        TAPPED.get().tap = tap
+        tapped = TAPPED.get()
+        tapped.tap, tap.keep = tap, tapped.keep
         response = await super().send(conn)
         assert isinstance(response, Response)
         response.tap = tap

@@ -14,6 +14,7 @@ from support.hostile import Call, Server, answer, fetched, redirect
 
 from ccrawl import __version__
 from ccrawl.errors import UsageError
+from ccrawl.refetch import client, exchanging
 from ccrawl.refetch.client import fetch
 from ccrawl.refetch.types import FetchOptions, Target
 
@@ -101,6 +102,63 @@ def test_no_host_gets_more_requests_at_a_time_than_it_may() -> None:
         assert most == 4
 
     asyncio.run(main())
+
+
+def test_a_connection_is_closed_with_the_last_url_of_its_host() -> None:
+    async def main() -> None:
+        async def later(call: Call) -> None:
+            await asyncio.sleep(0.3)
+            await call.send(answer(PAGE))
+
+        async with Server({"*": answer(PAGE)}) as server, Server({"*": later}) as other:
+            targets = [Target(0, server.url("/1")), Target(1, server.url("/2")), Target(2, other.url("/"))]
+            async for _ in fetch(targets, FetchOptions(allow_private=True, rate=0, per_host=1)):
+                if len(server.paths) == 2:
+                    await asyncio.sleep(0.02)
+                    assert (server.connections, server.open) == (1, 0)
+
+    asyncio.run(main())
+
+
+def test_large_bodies_come_in_few_at_a_time_and_wait_for_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchanging, "LARGE_BODIES", 16 << 20)
+    monkeypatch.setattr(client, "MAX_WAITING", 16 << 20)
+    part, size = b"x" * 500_000, 16_000_000
+
+    async def main() -> None:
+        sent = 0
+
+        async def large(call: Call) -> None:
+            nonlocal sent
+            await call.send(answer(length=size))
+            for _ in range(size // len(part)):
+                await call.send(part)
+                sent += len(part)
+
+        async with Server({"*": large}) as server:
+            options = FetchOptions(
+                allow_private=True, rate=0, per_host=8, give_up=8, ignore_robots=True, idle_timeout=0.3
+            )
+            results = fetch([Target(at, server.url(f"/{at}")) for at in range(8)], options)
+            first = await anext(results)
+            await asyncio.sleep(0.6)  # longer than silence may be: those that wait are not silent
+            assert len(first.body) == size
+            assert sent < 7 * size  # with much of it in the buffers of sockets
+            rest = [result async for result in results]
+            assert {(result.error, len(result.body)) for result in rest} == {("", size)}
+
+    asyncio.run(main())
+
+
+def test_more_connections_than_files_may_be_open_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("resource.getrlimit", lambda _: (1024, 1024))
+
+    async def main() -> None:
+        async for _ in fetch([], FetchOptions(allow_private=True, connections=1000)):
+            pass
+
+    with pytest.raises(UsageError, match="ulimit"):
+        asyncio.run(main())
 
 
 def test_cookies_are_neither_kept_nor_sent() -> None:
