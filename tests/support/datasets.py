@@ -13,7 +13,7 @@ from typing import Any
 from ccrawl import __version__
 from ccrawl.dataset.layout import shard_file
 from ccrawl.dataset.ledger import Counts, Ledger, ShardEntry
-from ccrawl.dataset.schema import Row
+from ccrawl.dataset.schema import EXPORT, LAYOUTS, RefetchRow, Row
 from ccrawl.dataset.writer import ShardWriter
 from ccrawl.run.options import ExportOptions
 from ccrawl.text.simhash import DEFINITION, simhash
@@ -133,7 +133,7 @@ def edit_manifest(directory: Path, change: Any) -> None:
 
 
 def reseal(
-    directory: Path, file: str, rows: Sequence[Row], metadata: Mapping[str, str] | None = None
+    directory: Path, file: str, rows: Sequence[Row | RefetchRow], metadata: Mapping[str, str] | None = None
 ) -> None:
     """Write other rows under a shard's name and have the manifest agree in size and SHA-256 only."""
     import pyarrow.parquet as pq
@@ -142,7 +142,8 @@ def reseal(
         kept = pq.read_metadata(directory / file).metadata
         metadata = {key.decode(): value.decode() for key, value in kept.items() if key.startswith(b"ccrawl")}
     (directory / file).unlink()
-    with ShardWriter(directory / file) as writer:
+    layout = next((one for one in LAYOUTS.values() if rows and isinstance(rows[0], one.row)), EXPORT)
+    with ShardWriter(directory / file, layout) as writer:
         for one in rows:
             writer.write(one)
         written = writer.finish(metadata)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from ccrawl.text.simhash import simhash
 
 _CHANGES = frozenset(["", SAME, CHANGED, GONE, NEW])
 _BITS = 64
+_SHA1 = re.compile("(?:[0-9a-f]{40})?")
 
 
 class RefetchLaws:
@@ -83,7 +85,11 @@ class RefetchLaws:
             fault("simhash", f"{row.simhash:016x}, the Markdown's is {fingerprint:016x}")
         if row.extractor not in ("", self._extractor) or (row.markdown and not row.extractor):
             fault("provenance", f"extractor {row.extractor!r}")
-        if bool(row.digest) != bool(row.body_length) or (row.html and row.digest != body_digest(row.html)):
+        if (
+            not _SHA1.fullmatch(row.digest)
+            or bool(row.digest) != bool(row.body_length)
+            or (row.html and row.digest != body_digest(row.html))
+        ):
             fault("digest", f"{row.digest!r} of a body of {row.body_length} bytes")
         if detail := _contradiction(row):
             fault("answer", detail)
