@@ -13,12 +13,12 @@ import os
 import signal
 import tempfile
 import threading
-import time
 import traceback
 from collections.abc import Callable
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
+from multiprocessing.process import BaseProcess
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from ccrawl.errors import CcrawlError, OutputError, reason
@@ -27,7 +27,6 @@ from ccrawl.run.guard import limit_process
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_PARENT_POLL = 0.5  # seconds
 _START_TRIES = 3
 _STOP_PATIENCE = 2.0  # seconds that a process has to heed SIGTERM
 
@@ -130,12 +129,14 @@ def become_worker(worker_memory: int) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    # Before the limit: a thread that can't get its stack is waited for without end.
-    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    starter = multiprocessing.parent_process()
+    if starter is not None:
+        # Before the limit: a thread that can't get its stack is waited for without end.
+        threading.Thread(target=_end_with, args=(starter,), daemon=True).start()
     limit_process(worker_memory)
 
 
-def _end_with_parent(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(_PARENT_POLL)
+def _end_with(starter: BaseProcess) -> None:
+    # Not by getppid: the parent is the fork server, which lives on while any process of its making does.
+    starter.join()
     os._exit(1)
