@@ -33,13 +33,17 @@ NOTE = "<!-- Written by docs/generate.py; change the code, not this page. -->\n"
 
 def columns() -> str:
     """The dataset's columns."""
-    from ccrawl.dataset.schema import COLUMNS
+    from ccrawl.dataset.schema import COLUMNS, REFETCH_COLUMNS, Column
 
     types = {"double": "float64"}
-    rows = [
-        f"| `{column.name}` | {types.get(column.type, column.type)} | {column.meaning} |"
-        for column in COLUMNS
-    ]
+
+    def table(columns: tuple[Column, ...]) -> list[str]:
+        rows = [
+            f"| `{column.name}` | {types.get(column.type, column.type)} | {column.meaning} |"
+            for column in columns
+        ]
+        return ["| column | type | meaning |", "|---|---|---|", *rows, ""]
+
     return "\n".join(
         [
             NOTE,
@@ -49,10 +53,13 @@ def columns() -> str:
             "for name and type for type; files of either kind can be read as one dataset. Columns are only",
             "ever added at the end, and a name never changes its type or meaning.",
             "",
-            "| column | type | meaning |",
-            "|---|---|---|",
-            *rows,
+            *table(COLUMNS),
+            "## Of a refetch",
             "",
+            "One row a URL, in the order of the input. The first 28 are the public refetch layout, name for name;",
+            "the last three are ours. [The guide](../how-to/refetch.md) says what follows from which.",
+            "",
+            *table(REFETCH_COLUMNS),
         ]
     )
 

@@ -55,12 +55,19 @@ def classes() -> list[type]:
     from ccrawl.duplicates import DedupOptions, DedupReport
     from ccrawl.html.markdown.options import RenderOptions
     from ccrawl.html.options import ExtractOptions
+    from ccrawl.refetch.convert import ConvertDatasetReport
+    from ccrawl.refetch.hosts import SlowHost
+    from ccrawl.refetch.options import RefetchOptions
+    from ccrawl.refetch.run import RefetchReport
+    from ccrawl.refetch.types import FetchOptions
+    from ccrawl.refetch.wacz import WaczReport
     from ccrawl.run.export import ExportReport
     from ccrawl.run.indexed import IndexReport
     from ccrawl.run.options import ExportOptions
 
     return [
         *(ExportOptions, ExtractOptions, RenderOptions, ExportReport, Counts, FailedShard, IndexReport),
+        *(RefetchOptions, FetchOptions, RefetchReport, SlowHost, WaczReport, ConvertDatasetReport),
         *(CaptureOptions, Capture, Tally, Damage, Source, FileCheck),
         *(DedupOptions, DedupReport),
         *(CardOptions, CardReport, VerifyReport, Fault, MergeReport, PublishReport),

@@ -23,12 +23,14 @@ from ccrawl import errors, extras
 from ccrawl.archives.capture import TYPES
 from ccrawl.cli import COMMANDS, EXIT_CODES
 from ccrawl.dataset.card import CardOptions
+from ccrawl.dataset.card.numbers import NOT_A_TARGET
 from ccrawl.dataset.ledger import Counts, FailedShard, Failure, ShardEntry
-from ccrawl.dataset.schema import arrow_schema
+from ccrawl.dataset.schema import REFETCH, arrow_schema
 from ccrawl.dataset.verify import VerifyReport
 from ccrawl.duplicates import DedupOptions
 from ccrawl.duplicates.output import CLUSTER_SCHEMA
 from ccrawl.html.extractors import EXTRACTORS
+from ccrawl.refetch.types import ERRORS
 from ccrawl.run import shard
 from ccrawl.run.duplicate_list import Duplicate
 from ccrawl.run.export import ExportReport
@@ -152,6 +154,17 @@ def test_columns_are_those_of_the_schema() -> None:
     names = {"double": "float64"}
     stated = [(row[0], row[1]) for row in table(text("columns.md"), "# Columns")]
     assert stated == [(field.name, names.get(str(field.type), str(field.type))) for field in arrow_schema()]
+
+
+def test_columns_of_a_refetch_and_its_errors_are_those_of_the_code() -> None:
+    names = {"double": "float64"}
+    stated = [(row[0], row[1]) for row in table(text("columns.md"), "## Of a refetch")]
+    assert stated == [
+        (field.name, names.get(str(field.type), str(field.type))) for field in REFETCH.schema()
+    ]
+    assert first_column(text("causes.md"), "A refetch passes over these, too:") == list(NOT_A_TARGET)
+    guide = (DOCS / "how-to" / "refetch.md").read_text(encoding="utf-8")
+    assert dict(map(tuple, table(guide, "| error | meaning |"))) == ERRORS  # type: ignore[arg-type]
 
 
 def test_exit_codes_are_those_of_the_command_line_and_of_every_error() -> None:

@@ -11,7 +11,7 @@ from ccrawl.dataset.card.parts import Card, ordered, picture, section, share, ta
 _LANGUAGES_NAMED = 15
 
 
-_NOT_A_TARGET = {
+NOT_A_TARGET = {
     "repeated-url": "URL that has a row already",
     "no-url": "line without a URL",
     "bad-json": "line that is no JSON object",
@@ -82,8 +82,8 @@ _NOT_A_PAGE = {
 
 def _not_a_page(cause: str) -> str:
     """A counter's name (`not-response:request`, `status:404`) in words."""
-    if cause in _NOT_A_TARGET:
-        return _NOT_A_TARGET[cause]
+    if cause in NOT_A_TARGET:
+        return NOT_A_TARGET[cause]
     kind, _, which = cause.partition(":")
     if kind == "not-response" and which:
         return f"{which} record"
