@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 
 # The extras of pyproject.toml and what each is for.
 EXTRAS = {
@@ -61,4 +63,12 @@ def install_command(extra: str) -> str:
 
 def pip_command(packages: Iterable[str]) -> str:
     """The command that installs packages, as pip takes them, for this Python."""
-    return shlex.join([sys.executable or "python3", "-m", "pip", "install", *packages])
+    return shlex.join([_python(), "-m", "pip", "install", *packages])
+
+
+def _python() -> str:
+    """This Python as a shell in the current folder finds it."""
+    path = Path(sys.executable or "python3")
+    with contextlib.suppress(ValueError, OSError):  # elsewhere, or the folder is gone
+        return str(path.relative_to(Path.cwd()))
+    return str(path)

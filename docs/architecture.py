@@ -28,7 +28,7 @@ STEPS = (
     Step("captures", "HTML with status 200, still bytes", ("archives.captures", "archives.revisits")),
     Step("digest", "payloads seen before are dropped here", ("run.indexed", "run.duplicates")),
     Step("decoded", "bytes to text, text to a tree", ("html.decode", "html.tree")),
-    Step("content", "the main content; the rest unlinked", ("html.content",)),
+    Step("content", "the main content; the rest unlinked", ("html.content", "native")),
     Step("Markdown", "text, links resolved", ("html.markdown",)),
     Step("row", "language, fingerprint, lengths", ("text.language", "text.simhash", "dataset.schema")),
     Step("Parquet", "a file a shard, whole or not at all", ("dataset.writer", "dataset.footer")),
@@ -54,7 +54,7 @@ PACKAGES = {
     "duplicates.html": "their report to look at",
     "index": "the dedupe index across runs",
     "refetch": "today's page for every URL",
-    "native": "what is compiled",
+    "native": "main content in C: walking, judging and cutting the tree, called through ctypes",
 }
 
 INTRODUCTION = f"""\

@@ -132,7 +132,7 @@ def block(arguments: list[str], shown: str) -> list[str]:
 
 SESSION = (
     "scripts/ccrawl export samples/sample.warc.gz --out out --dedup-digest",
-    "scripts/ccrawl dedup out --top 2",
+    "scripts/ccrawl dedup out --top 1",
 )
 SESSION_BLOCK = re.compile(r"(<!-- session[^>]*-->\n).*?(<!-- /session -->)", re.DOTALL)
 

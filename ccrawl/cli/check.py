@@ -10,7 +10,7 @@ import typer
 
 from ccrawl.archives.check import MISSING, UNDECIDED, UNREADABLE, VERIFIED, WRONG, FileCheck, check_sources
 from ccrawl.archives.sources import find_sources
-from ccrawl.cli.units import count
+from ccrawl.cli.units import TOGETHER, count, folded
 
 _LISTED = 20
 
@@ -55,9 +55,9 @@ def as_text(check: FileCheck) -> str:
     ]
     if all(form.endswith("plain") for form in check.forms):
         per_record = ""
-    lines.append(f"  form     {'; '.join(check.forms) or 'no WARC inside'}{per_record}")
-    lines.append(f"  records  {check.records:,}{_by(check.types)}")
-    lines.append(f"  pages    {check.pages:,}{_by(check.skipped, 'passed over: ')}")
+    lines.append(folded("  form     ", f"{'; '.join(check.forms) or 'no WARC inside'}{per_record}"))
+    lines.append(folded("  records  ", f"{check.records:,}{_by(check.types)}"))
+    lines.append(folded("  pages    ", f"{check.pages:,}{_by(check.skipped, 'passed over: ')}"))
     for kind, results in (("block", check.block), ("payload", check.payload)):
         told = [
             f"{results[result]:,} {result}"
@@ -87,7 +87,9 @@ def as_text(check: FileCheck) -> str:
 def _by(counts: Counter[str], prefix: str = "") -> str:
     if not counts:
         return ""
-    parts = (f"{_printable(name) or 'no type'} {number:,}" for name, number in sorted(counts.items()))
+    parts = (
+        f"{_printable(name) or 'no type'}{TOGETHER}{number:,}" for name, number in sorted(counts.items())
+    )
     return f" ({prefix}{', '.join(parts)})"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ccrawl.cli.units import count, size
+from ccrawl.cli.units import count, folded, size
 from ccrawl.duplicates.against import AgainstReport
 from ccrawl.duplicates.clusters import Cluster
 from ccrawl.duplicates.report import DedupReport
@@ -81,7 +81,7 @@ def _cluster(cluster: Cluster) -> list[str]:
 
 def _aligned(lines: list[tuple[str, str]]) -> list[str]:
     width = max(len(name) for name, _ in lines)
-    return [f"{name.ljust(width)}  {value}" for name, value in lines if value]
+    return [folded(f"{name.ljust(width)}  ", value) for name, value in lines if value]
 
 
 def _printable(url: str) -> str:

@@ -156,7 +156,7 @@ def _state(event: RunProgress, plan: RunStarted | None) -> str:
     done = event.progress.archive_bytes
     if plan.source_bytes and done:
         left = event.seconds * (plan.source_bytes - done) / done
-        text += f", about {duration(max(0.0, left))} left"
+        text += f", about {duration(left)} left" if left >= 1 else ""
     return text
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import textwrap
 from typing import TYPE_CHECKING, Any
 
-from ccrawl.cli.units import count, duration, size
+from ccrawl.cli.units import TOGETHER, count, duration, folded, size
 from ccrawl.dataset.ledger import FAILURES, Counts
 from ccrawl.run.export import ExportReport
 from ccrawl.run.indexed import IndexReport
@@ -50,7 +49,7 @@ def _lines(report: Report, told: list[tuple[str, str]]) -> str:
     shards = {"done before": report.skipped_shards, "failed": len(report.failed_shards)}
     lines = [("shards", _with(f"{report.shards:,}", shards)), *told, ("time", _time(report))]
     width = max(len(name) for name, _ in lines)
-    text = [_told(name.ljust(width) + "  ", value) for name, value in lines if value]
+    text = [folded(name.ljust(width) + "  ", value) for name, value in lines if value]
     text += [f"failed: {failed.error}" for failed in report.failed_shards]
     if report.failures:
         text.append(f"see {report.directory / FAILURES}: {count(report.failures, 'line')}")
@@ -121,24 +120,6 @@ def convert_dataset_as_text(report: ConvertDatasetReport) -> str:
     )
 
 
-_TOGETHER = "\N{NO-BREAK SPACE}"
-
-
-def _told(name: str, value: str) -> str:
-    """A line, folded at 80 columns under its value, but not between a word and its number."""
-    told = "\n".join(
-        textwrap.wrap(
-            value,
-            80,
-            initial_indent=name,
-            subsequent_indent=" " * len(name),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    )
-    return told.replace(_TOGETHER, " ")
-
-
 def _with(number: str, parts: dict[str, int]) -> str:
     told = ", ".join(f"{value:,} {name}" for name, value in parts.items() if value)
     return f"{number} ({told})" if told else number
@@ -148,7 +129,7 @@ def _causes(causes: dict[str, int]) -> str:
     if not causes:
         return ""
     ordered = sorted(causes.items(), key=lambda item: (-item[1], item[0]))
-    told = [f"{cause}{_TOGETHER}{number:,}" for cause, number in ordered[:6]]
+    told = [f"{cause}{TOGETHER}{number:,}" for cause, number in ordered[:6]]
     if len(ordered) > 6:
         others = sum(number for _, number in ordered[6:])
         told.append(f"{others:,} in {count(len(ordered) - 6, 'more cause', 'more causes')}")
@@ -193,21 +174,21 @@ def _fetched(report: RefetchReport) -> str:
 
 def _named(numbers: dict[str, int]) -> str:
     ordered = sorted(numbers.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{name}{_TOGETHER}{number:,}" for name, number in ordered[:12])
+    return ", ".join(f"{name}{TOGETHER}{number:,}" for name, number in ordered[:12])
 
 
 def _slowest(report: RefetchReport) -> str:
     hosts = [host for host in report.slow_hosts if host.host][:3]
-    return ", ".join(f"{host.host}{_TOGETHER}({duration(host.seconds)})" for host in hosts)
+    return ", ".join(f"{host.host}{TOGETHER}({duration(host.seconds)})" for host in hosts)
 
 
 def _phases(phases: dict[str, float]) -> str:
-    return ", ".join(f"{phase}{_TOGETHER}{duration(took)}" for phase, took in phases.items() if took)
+    return ", ".join(f"{phase}{TOGETHER}{duration(took)}" for phase, took in phases.items() if took)
 
 
 def _languages(languages: dict[str, int]) -> str:
     ordered = sorted(languages.items(), key=lambda item: (-item[1], item[0]))
-    told = [f"{code or 'unknown'}{_TOGETHER}{number:,}" for code, number in ordered[:8]]
+    told = [f"{code or 'unknown'}{TOGETHER}{number:,}" for code, number in ordered[:8]]
     if len(ordered) > 8:
         told.append(f"{len(ordered) - 8} more")
     return ", ".join(told)

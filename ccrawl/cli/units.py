@@ -1,8 +1,9 @@
-"""Sizes and durations, read and written as people write them."""
+"""Sizes, durations and lines, read and written as people write them."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
 from ccrawl.errors import UsageError
@@ -74,3 +75,19 @@ def duration(seconds: float) -> str:
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """`1 page`, `1,024 pages`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+TOGETHER = "\N{NO-BREAK SPACE}"  # stands between words that `folded` keeps on one line
+
+
+def folded(label: str, value: str) -> str:
+    """A label and its value, folded at 80 columns under the value."""
+    text = textwrap.fill(
+        value,
+        80,
+        initial_indent=label,
+        subsequent_indent=" " * len(label),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return text.replace(TOGETHER, " ")

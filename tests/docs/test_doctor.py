@@ -69,7 +69,7 @@ def test_requirements_are_sorted_into_needed_and_optional(monkeypatch: pytest.Mo
 @pytest.mark.parametrize("extra", extras.EXTRAS)
 def test_the_command_for_an_optional_part_installs_its_packages_into_this_python(extra: str) -> None:
     python, *rest = shlex.split(extras.install_command(extra))
-    assert Path(python) == Path(sys.executable)
+    assert Path(python).absolute() == Path(sys.executable)
     with (Path(__file__).resolve().parents[2] / "pyproject.toml").open("rb") as file:
         stated = tomllib.load(file)["project"]["optional-dependencies"][extra]
     assert rest == ["-m", "pip", "install", *stated]

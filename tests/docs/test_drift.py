@@ -39,8 +39,12 @@ from ccrawl.run.options import ExportOptions, normal_languages
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 REFERENCE = DOCS / "reference"
-# Flags of other programs that pages mention: the crawler's, a benchmark's, a hub's.
-FOREIGN_FLAGS = {"--redisDedupeUrl", "--dedupeConcurrent", "--removing", "--generateWACZ", "--peers"}
+# Flags of other programs that pages mention: the crawler's, benchmarks', spark-submit's.
+FOREIGN_FLAGS = {
+    *("--redisDedupeUrl", "--dedupeConcurrent", "--removing", "--generateWACZ"),
+    *("--peers", "--write"),
+    *("--archives", "--conf", "--master", "--py-files"),
+}
 
 
 def text(name: str) -> str:
