@@ -56,8 +56,8 @@ def columns() -> str:
             *table(COLUMNS),
             "## Of a refetch",
             "",
-            "One row a URL, in the order of the input. The first 28 are the public refetch layout, name for name;",
-            "the last three are ours. [The guide](../how-to/refetch.md) says what follows from which.",
+            "One row a URL, in the order of the input. The first 27 are the public refetch layout, name for",
+            "name; the last three are ours. [The guide](../how-to/refetch.md) says what follows from which.",
             "",
             *table(REFETCH_COLUMNS),
         ]

@@ -1,7 +1,7 @@
 """The columns of a dataset: names, types, order and meanings, in one place.
 
 There are two layouts. An export's first twelve columns are the public open-markdown-v3 layout, a refetch's
-first 28 the public refetch layout, name for name, so that files of either tool can be read as one dataset.
+first 27 the public refetch layout, name for name, so that files of either tool can be read as one dataset.
 Ours follow. Compatibility promise: columns are only ever added at the end; a name never changes its type or
 meaning.
 """

@@ -198,7 +198,7 @@ def _columns(layout: Layout) -> str:
     ]
     return section(
         "Columns",
-        "The first 28 are the public refetch layout, name for name."
+        "The first 27 are the public refetch layout, name for name."
         if layout is REFETCH
         else "The first twelve are the public open-markdown-v3 layout, name for name and type for type.",
         table(["column", "type", "meaning"], rows),
