@@ -25,6 +25,7 @@ from ccrawl.cli.options import (
     DedupDigest,
     DedupIndex,
     DedupMinBytes,
+    DedupNormalize,
     Extractor,
     Favor,
     Headings,
@@ -49,7 +50,7 @@ from ccrawl.cli.units import binary_size, parse_size, path_named
 from ccrawl.errors import UsageError
 from ccrawl.html.markdown.options import RenderOptions
 from ccrawl.html.options import ExtractOptions
-from ccrawl.run.options import ExportOptions
+from ccrawl.run.options import ExportOptions, Normalize
 
 _DEFAULTS = ExportOptions()
 _MAX_PAGE_BYTES, _WORKER_MEMORY = map(binary_size, (_DEFAULTS.max_page_bytes, _DEFAULTS.worker_memory))
@@ -91,6 +92,7 @@ def command(
     dedup_digest: DedupDigest = False,
     dedup_index: DedupIndex = None,
     dedup_min_bytes: DedupMinBytes = str(_DEFAULTS.dedup_min_bytes),
+    dedup_normalize: DedupNormalize = None,
     no_commit: NoCommit = False,
     duplicates: Annotated[
         Path | None,
@@ -159,6 +161,10 @@ def command(
         raise UsageError("--no-commit says what becomes of a run in a --dedup-index; give one")
     if duplicates is not None and not dedup_digest and dedup_index is None:
         raise UsageError("--duplicates lists what --dedup-digest or --dedup-index drop; give one of them")
+    if dedup_normalize is not None and not dedup_digest and dedup_index is None:
+        raise UsageError(
+            "--dedup-normalize says what --dedup-digest or --dedup-index compare; give one of them"
+        )
     options = ExportOptions(
         extractor=extractor,
         extract=ExtractOptions(
@@ -166,6 +172,7 @@ def command(
         ),
         dedup_digest=dedup_digest,
         dedup_min_bytes=parse_size(dedup_min_bytes),
+        dedup_normalize=_rules(dedup_normalize),
         languages=tuple(code.strip() for value in lang or [] for code in value.split(",") if code.strip()),
         min_language_confidence=min_lang_confidence,
         limit=limit,
@@ -211,6 +218,15 @@ def command(
     else:
         print(summary.as_text(report))
     return 0 if report.complete else 3
+
+
+def _rules(path: Path | None) -> Normalize:
+    if path is None:
+        return Normalize()
+    from ccrawl.index.rules import read_rules
+
+    rules = read_rules(path)
+    return Normalize(rules.name, rules.lines)
 
 
 def _located(

@@ -82,6 +82,16 @@ DedupMinBytes = Annotated[
     str,
     typer.Option(metavar="SIZE", help="Smaller pages are never duplicates.", rich_help_panel=KEEP),
 ]
+DedupNormalize = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Pages alike under these rules are duplicates, too.",
+        rich_help_panel=KEEP,
+        show_default=False,
+        parser=path_named,
+    ),
+]
 NoCommit = Annotated[
     bool,
     typer.Option(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ccrawl.index.open import open_index
 from ccrawl.index.types import (
+    ALGORITHMS,
     Counts,
     Crawl,
     DedupIndex,
@@ -28,6 +29,7 @@ from ccrawl.index.types import (
 )
 
 __all__ = [
+    "ALGORITHMS",
     "Counts",
     "Crawl",
     "DedupIndex",

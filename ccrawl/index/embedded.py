@@ -35,15 +35,14 @@ from ccrawl.index.tables import (
     Change,
     crawl_record,
     crawl_records,
+    kinds,
     many,
     open_store,
     package_key,
     record_key,
-    scan,
     unpack_plain,
 )
 from ccrawl.index.types import (
-    ALGORITHMS,
     Counts,
     Crawl,
     EntryTuple,
@@ -54,6 +53,7 @@ from ccrawl.index.types import (
     RevisitTuple,
     Stats,
     check_run_id,
+    kind_of,
 )
 
 FORMAT = "ccrawl-index/1"
@@ -99,14 +99,8 @@ class EmbeddedIndex:
             token = secrets.token_hex(16)
             aside = self._scratch()
             Checkpoint(store).create_checkpoint(str(aside / "view"))
-            algorithms = [
-                name
-                for name, tag in ALGORITHMS.items()
-                if next(scan(store, b"e" + bytes([tag])), None) is not None
-            ]
-            write_atomically(
-                aside / "open.json", json.dumps({"token": token, "algorithms": algorithms}).encode()
-            )
+            opened = {"token": token, "algorithms": [kind_of(key) for key in kinds(store)]}
+            write_atomically(aside / "open.json", json.dumps(opened).encode())
             folder.parent.mkdir(exist_ok=True)
             aside.rename(folder)
         return token

@@ -9,8 +9,6 @@ from ccrawl.errors import UsageError
 from ccrawl.extras import install_command
 from ccrawl.index.types import DedupIndex
 
-_MISSING = "{what} needs a package that is not installed: {install}"
-
 
 def open_index(location: str, *, create: bool = True) -> DedupIndex:
     """Open the index at a path, a `file:` URL, or a `redis://` or `rediss://` URL.
@@ -22,9 +20,7 @@ def open_index(location: str, *, create: bool = True) -> DedupIndex:
         try:
             from ccrawl.index.redis_store import RedisIndex
         except ImportError as error:
-            raise UsageError(
-                _MISSING.format(what="an index on a server", install=install_command("redis"))
-            ) from error
+            raise missing("an index on a server", "redis") from error
         return RedisIndex(location)
     path = local_path(location)
     if not create and not path.exists():
@@ -32,15 +28,18 @@ def open_index(location: str, *, create: bool = True) -> DedupIndex:
     try:
         from ccrawl.index.embedded import EmbeddedIndex
     except ImportError as error:
-        raise UsageError(
-            _MISSING.format(what="an index in a folder", install=install_command("index"))
-        ) from error
+        raise missing("an index in a folder", "index") from error
     return EmbeddedIndex(path, create=create)
 
 
 def is_server(location: str) -> bool:
     """Whether a location names a server, which many machines can use at once, and not a folder."""
     return location.lower().startswith(("redis:", "rediss:"))
+
+
+def missing(what: str, extra: str) -> UsageError:
+    """The error for a part whose packages are not installed."""
+    return UsageError(f"{what} needs a package that is not installed: {install_command(extra)}")
 
 
 def local_path(location: str) -> Path:

@@ -37,7 +37,7 @@ from rocksdict import (
     SstFileWriter,
 )
 
-from ccrawl.index.types import Counts, Crawl, Key, Package
+from ccrawl.index.types import NORMALISED_KEY, RULES_BYTES, Counts, Crawl, Key, Package
 
 # Block cache of an open store. Filters and table indexes live in it too, so it bounds a worker's memory.
 CACHE = 64 << 20
@@ -162,6 +162,16 @@ def many(store: Rdict, prefix: bytes, keys: Iterable[Key]) -> list[bytes | None]
     that the filters refuse, this one 1 us."""
     get = store.get
     return [get(prefix + key) for key in keys]
+
+
+def kinds(store: Rdict) -> Iterator[Key]:
+    """A key of each algorithm, and of each set of rules, that there are first copies under."""
+    start = b"e"
+    while (found := next(scan(store, b"e", start), None)) is not None:
+        key = found[0][1:]
+        yield key
+        kind = key[: 1 + RULES_BYTES] if key[0] == NORMALISED_KEY else key[:1]
+        start = b"e" + (int.from_bytes(kind) + 1).to_bytes(len(kind))
 
 
 def crawl_records(store: Rdict) -> dict[str, CrawlRecord]:

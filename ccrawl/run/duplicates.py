@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ccrawl.archives import Capture
+from ccrawl.errors import PageError
 from ccrawl.run.convert import Page, printable
 from ccrawl.run.duplicate_list import INDEX, SHARD, Duplicate
 
 if TYPE_CHECKING:
     from ccrawl.index import Entry, Original, View
+    from ccrawl.index.rules import RuleSet
 
 # Captures looked up at once: one round trip to a server for as many, and a bound on the memory they take.
 BATCH_CAPTURES = 256
@@ -45,16 +47,22 @@ class DuplicateFilter:
     when there is none); with one, within each algorithm that the index holds. A record that carries another
     digest, or none, has its payload hashed, so that a shard of mixed labels misses no duplicate. An empty
     payload, or one of less than `min_bytes`, is no duplicate of another.
+
+    With `normalize`, pages that are alike under its rules are duplicates: the digest is that of what they
+    leave of the decoded page. An index is asked for the payload as it is, too.
     """
 
-    def __init__(self, *, min_bytes: int = 0, lookup: Lookup | None = None) -> None:
+    def __init__(
+        self, *, min_bytes: int = 0, lookup: Lookup | None = None, normalize: RuleSet | None = None
+    ) -> None:
         self.dropped = 0
         self.dropped_by_index = 0  # of the dropped, those that the index knows
         self.dropped_bytes = 0  # of their records, as stored
         self.duplicates: list[Duplicate] = []
         self._min_bytes = max(1, min_bytes)
         self._lookup = lookup
-        self._algorithms = _algorithms(lookup) if lookup else []
+        self._normalize = normalize
+        self._algorithms = _algorithms(lookup, normalize) if lookup else []
         self._first: dict[bytes, _First] = {}
         self._copies: dict[int, int] = {}  # page number of a first copy -> copies dropped
         self._with_row: set[int] = set()
@@ -88,6 +96,8 @@ class DuplicateFilter:
         """What the payload is compared by; the first is the shard's own. Empty for one that never matches."""
         if len(capture.body) < self._min_bytes:
             return []
+        if self._normalize is not None:
+            return self._normalised(capture, self._normalize)
         digest = capture.payload_digest
         if self._lookup is None:
             if not self._algorithms:
@@ -95,12 +105,15 @@ class DuplicateFilter:
             algorithm = self._algorithms[0]
             known = digest if digest and digest.algorithm == algorithm else capture.compute_digest(algorithm)
             return [known.value]
-        from ccrawl.index import key_of
+        return _keys_of(capture, self._algorithms)
 
-        return [
-            key_of(digest if digest and digest.algorithm == name else capture.compute_digest(name))
-            for name in self._algorithms
-        ]
+    def _normalised(self, capture: Capture, rules: RuleSet) -> list[bytes]:
+        """The same under rules. A page that can't be decoded, or of which nothing is left, never matches."""
+        try:
+            key = rules.key(capture.payload())
+        except PageError:  # said when it is converted
+            return []
+        return [key, *_keys_of(capture, self._algorithms[1:])] if key else []
 
     def _find(self, keys: list[list[bytes]]) -> list[Original | None]:
         """The original of each capture in the index, under whichever algorithm it is known."""
@@ -146,9 +159,24 @@ class DuplicateFilter:
         return False
 
 
-def _algorithms(lookup: Lookup) -> list[str]:
-    others = [name for name in lookup.view.algorithms if name != lookup.algorithm]
-    return [lookup.algorithm, *others]
+def _algorithms(lookup: Lookup, normalize: RuleSet | None) -> list[str]:
+    """What captures are looked up by. First what the shard's own first copies stand under; then whatever the
+    index holds, but for digests under other rules."""
+    from ccrawl.index import ALGORITHMS
+
+    own = normalize.name if normalize else lookup.algorithm
+    others = [name for name in lookup.view.algorithms if name in ALGORITHMS and name != own]
+    return [own, *others]
+
+
+def _keys_of(capture: Capture, algorithms: Iterable[str]) -> list[bytes]:
+    from ccrawl.index import key_of
+
+    digest = capture.payload_digest
+    return [
+        key_of(digest if digest and digest.algorithm == name else capture.compute_digest(name))
+        for name in algorithms
+    ]
 
 
 def _batches(captures: Iterable[Capture]) -> Iterator[list[Capture]]:

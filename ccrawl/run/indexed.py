@@ -59,11 +59,18 @@ class IndexReport:
     redundant: int | None = None
 
 
-def filter_of(*, dedup_digest: bool, min_bytes: int, use: IndexUse | None) -> DuplicateFilter | None:
-    """The filter that a shard's options ask for; None when they ask for none."""
-    if use is not None:
-        return DuplicateFilter(min_bytes=min_bytes, lookup=use.lookup())
-    return DuplicateFilter(min_bytes=min_bytes) if dedup_digest else None
+def filter_of(
+    *, dedup_digest: bool, min_bytes: int, use: IndexUse | None, rules: tuple[str, ...] = ()
+) -> DuplicateFilter | None:
+    """The filter that a shard's options ask for; None when they ask for none. rules: of --dedup-normalize"""
+    if use is None and not dedup_digest:
+        return None
+    normalize = None
+    if rules:
+        from ccrawl.index.rules import rules_from
+
+        normalize = rules_from(rules)
+    return DuplicateFilter(min_bytes=min_bytes, lookup=use.lookup() if use else None, normalize=normalize)
 
 
 def entries_file(directory: Path, number: int) -> Path:

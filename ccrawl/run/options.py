@@ -21,6 +21,14 @@ Options = TypeVar("Options")
 
 
 @dataclass(frozen=True, slots=True)
+class Normalize:
+    """Rules of --dedup-normalize: their name, and a line each, as `index.rules.read_rules` has them."""
+
+    name: str = ""
+    rules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ExportOptions:
     """Options of `ccrawl.export`. The defaults stand here and nowhere else."""
 
@@ -29,6 +37,7 @@ class ExportOptions:
     dedup_digest: bool = False
     dedup_index: bool = False  # drop what an index knows; which one is the run's business, not the dataset's
     dedup_min_bytes: int = 0  # smaller bodies are never duplicates
+    dedup_normalize: Normalize = field(default_factory=Normalize)  # rules under which pages are alike
     languages: tuple[str, ...] = ()  # ISO 639-3; empty: every language
     min_language_confidence: float = 0.8  # counts only where `languages` are asked for
     limit: int | None = None  # pages of each shard
@@ -57,6 +66,12 @@ class ExportOptions:
         for name in ("page_timeout", "worker_memory", "strict"):
             del values[name]
         values["languages"] = list(self.languages)
+        values["dedup_normalize"] = {
+            "name": self.dedup_normalize.name,
+            "rules": list(self.dedup_normalize.rules),
+        }
+        if not self.dedup_normalize.rules:
+            del values["dedup_normalize"]
         return values
 
     @staticmethod

@@ -76,6 +76,7 @@ def export_shard(task: ShardTask, board: Board) -> ShardReport:
     duplicates = filter_of(
         dedup_digest=options.dedup_digest,
         min_bytes=options.dedup_min_bytes,
+        rules=options.dedup_normalize.rules,
         use=task.index,
     )
     account = _Account(task, tally, duplicates, board)
