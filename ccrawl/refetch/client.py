@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import resource
 import ssl
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ccrawl.archives.codings import decode_body
 from ccrawl.errors import PageError, PageTooLarge, UsageError
-from ccrawl.refetch import robots
 from ccrawl.refetch.errors import FetchError, classify
 from ccrawl.refetch.exchanging import Answer, Exchanger
 from ccrawl.refetch.guard import Lookup
+from ccrawl.refetch.origins import Origins
 from ccrawl.refetch.politeness import Host, Schedule, Sign, Turn
 from ccrawl.refetch.retry_after import pause_of
 from ccrawl.refetch.types import ERRORS, Exchange, Fetched, FetchOptions, Target
 from ccrawl.refetch.urls import BadUrl, WebUrl, join, web_url
+from ccrawl.refetch.wire import REDIRECTS, codings_of, field_of
 
 __all__ = ["FetchOptions", "fetch"]
 
 TICK = 0.002  # seconds that a timer may be early
-KEPT_RULES = 20_000  # origins
 DECODED_HERE = 256 << 10  # bytes; what is larger is decoded in a thread, not between two packets
 SPARE_FILES = 256  # that a process has open beside connections
 MAX_WAITING = 64 << 20  # bytes of results that the caller has not taken, above which no fetch starts
-_REDIRECTS = frozenset([301, 302, 303, 307, 308])
 _REFUSALS = frozenset([429, 503])
-_UNREACHED = frozenset(["connect", "tls", "url", "address", "dns", "internal"])
 _SIGNS = {
     "timeout": Sign.SILENCE,
     "disconnect": Sign.SILENCE,
@@ -108,7 +106,7 @@ class _Fetcher:
             give_up=options.give_up,
             max_wait=options.max_wait,
         )
-        self._rules: OrderedDict[str, robots.Rules] = OrderedDict()  # by origin
+        self._origins = Origins(self._exchanger, options.total_timeout)
         self._results: deque[Fetched] = deque()
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
@@ -220,7 +218,7 @@ class _Fetcher:
         if self._closed or self._behind():
             return None
         turn = self._schedule.take(time.monotonic())
-        if turn is not None and not self._options.ignore_robots and turn.job.url.origin not in self._rules:
+        if turn is not None and not self._options.ignore_robots and not self._origins.knows(turn.job.url):
             turn.host.gated = turn.job  # all other URLs wait for the rules
         return turn
 
@@ -261,7 +259,7 @@ class _Fetcher:
     async def _read_rules(self, job: _Job, host: Host[_Job]) -> tuple[Sign, str]:
         """Read the robots.txt of the job's origin; the job itself waits, or fails as its host does."""
         try:
-            rules = await self._robots(job.url)
+            delay = await self._origins.read(job.url)
         except FetchError as error:
             if error.error not in _SIGNS:  # it refuses for now
                 jobs = self._schedule.refused(host, error.pause, str(error), time.monotonic())
@@ -271,52 +269,13 @@ class _Fetcher:
                 self._finish(job, error.error, f"robots.txt: {error}")
                 return _SIGNS[error.error], str(error)
         else:
-            self._rules[job.url.origin] = rules
-            if len(self._rules) > KEPT_RULES:
-                self._rules.popitem(last=False)
-            host.interval = max(host.interval, rules.delay)
+            host.interval = max(host.interval, delay)
         self._enqueue(job, first=True)
         return Sign.NONE, ""  # a host may answer this and nothing else
 
-    async def _robots(self, url: WebUrl) -> robots.Rules:
-        """Raises FetchError when the origin can't be reached at all, or asks for a pause."""
-        at = web_url(f"{url.origin}/robots.txt")
-        for hop in range(robots.MAX_REDIRECTS + 1):
-            answer = await self._exchanger.ask(
-                at, max_body=robots.MAX_ROBOTS, within=self._options.total_timeout
-            )
-            if hop == 0 and answer.error in _UNREACHED:
-                raise FetchError(answer.error, answer.detail)
-            exchange = answer.exchange()
-            self._exchanger.done(answer)
-            if exchange is None or answer.error not in ("", "too-large", "truncated"):
-                return robots.unavailable(answer.detail)
-            location = _field(exchange, "location")
-            if exchange.status not in _REDIRECTS or not location:
-                return self._rules_of(exchange)
-            try:
-                at = join(at, location)
-            except BadUrl:
-                break
-        return robots.ALLOW_ALL
-
-    def _rules_of(self, answer: Exchange) -> robots.Rules:
-        if answer.status == 429:
-            pause = pause_of(_field(answer, "retry-after").decode("latin-1"), time.time())
-            raise FetchError("rate-limited", "HTTP 429 for robots.txt", pause)
-        if answer.status >= 500:
-            return robots.unavailable(f"HTTP {answer.status}")
-        if not 200 <= answer.status < 300:
-            return robots.ALLOW_ALL
-        try:
-            return robots.parse_robots(decode_body(answer.body, _codings(answer), robots.MAX_DECODED))
-        except PageError as error:
-            return robots.unavailable(str(error))
-
     async def _request(self, job: _Job, host: Host[_Job]) -> tuple[Sign, str]:
         """Ask for the job's URL, when its host lets us."""
-        rules = self._rules.get(job.url.origin, robots.ALLOW_ALL)
-        refusal = rules.refusal(job.url)
+        refusal = self._origins.refusal(job.url)
         if refusal is not None:
             self._finish(job, *refusal)
             return Sign.NONE, ""
@@ -328,11 +287,15 @@ class _Fetcher:
             max_body=options.max_body,
             within=options.total_timeout - job.spent,
             keep=bool(host.jobs),
+            sent=partial(self._sent, host) if host.interval else None,
         )
         try:
             return await self._conclude(job, host, answer)
         finally:
             self._exchanger.done(answer)
+
+    def _sent(self, host: Host[_Job]) -> None:
+        self._schedule.sent(host, time.monotonic())
 
     async def _conclude(self, job: _Job, host: Host[_Job], answer: Answer) -> tuple[Sign, str]:
         """Do what follows from an answer."""
@@ -348,9 +311,9 @@ class _Fetcher:
             self._finish(job, error, detail)
         elif exchange.status in _REFUSALS:
             self._refused(job, host, exchange)
-        elif exchange.status in _REDIRECTS and _field(exchange, "location"):
+        elif exchange.status in REDIRECTS and field_of(exchange, "location"):
             self._schedule.accepted(host)
-            self._redirected(job, _field(exchange, "location"))
+            self._redirected(job, field_of(exchange, "location"))
         else:
             self._schedule.accepted(host)
             error = await self._answered(job, exchange, error, detail)
@@ -359,7 +322,7 @@ class _Fetcher:
     def _refused(self, job: _Job, host: Host[_Job], exchange: Exchange) -> None:
         """429 or 503: the host is left alone for a while, and the job is asked for again, up to a limit."""
         said = f"HTTP {exchange.status}"
-        retry_after = _field(exchange, "retry-after").decode("latin-1")
+        retry_after = field_of(exchange, "retry-after").decode("latin-1")
         now = time.monotonic()
         given_up = self._schedule.refused(host, pause_of(retry_after, time.time()), said, now)
         if host.verdict is None and job.requests < self._options.attempts:
@@ -395,7 +358,7 @@ class _Fetcher:
             body = await self._decoded(exchange)
         except PageError as caught:
             error, detail = classify(caught)
-        if error and _codings(exchange) and _field(exchange, "content-length") == b"%d" % len(body):
+        if error and codings_of(exchange) and field_of(exchange, "content-length") == b"%d" % len(body):
             # The length of the text was written for the length of its coded form: all of it came.
             error = detail = ""
             job.exchanges[-1] = replace(exchange, complete=True)
@@ -407,7 +370,7 @@ class _Fetcher:
         while self._behind():
             self._caught_up.clear()
             await self._caught_up.wait()
-        codings, limit = _codings(exchange), self._options.max_body
+        codings, limit = codings_of(exchange), self._options.max_body
         if len(exchange.body) <= DECODED_HERE:
             try:
                 return decode_body(exchange.body, codings, min(limit, DECODED_HERE * 4))
@@ -442,13 +405,3 @@ def _size_of(fetched: Fetched) -> int:
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
-
-
-def _field(exchange: Exchange, name: str) -> bytes:
-    """The first field of a name in an answer's head as received, b"" where there is none."""
-    match = re.search(rb"(?im)^%b[ \t]*:[ \t]*([^\r\n]*)" % name.encode(), exchange.response_head)
-    return match[1].rstrip() if match else b""
-
-
-def _codings(exchange: Exchange) -> bytes:
-    return ",".join(value for name, value in exchange.headers if name.lower() == "content-encoding").encode()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
+from collections.abc import Callable
 
 import aiohttp
 from yarl import URL
@@ -35,12 +36,13 @@ class Answer:
     began, ended: seconds of the monotonic clock
     """
 
-    __slots__ = ("began", "detail", "ended", "error", "keep", "large", "overdue", "parts", "response", "size",
-                 "started_at", "tap", "task", "until", "url", "waits")  # fmt: skip
+    __slots__ = ("began", "detail", "ended", "error", "keep", "large", "overdue", "parts", "response", "sent",
+                 "size", "started_at", "tap", "task", "until", "url", "waits")  # fmt: skip
 
-    def __init__(self, url: WebUrl, within: float, keep: bool) -> None:
+    def __init__(self, url: WebUrl, within: float, keep: bool, sent: Callable[[], None] | None) -> None:
         self.url = url
         self.keep = keep  # the connection, for the next request
+        self.sent = sent
         self.large = self.waits = False
         self.started_at = time.time_ns() // 1_000_000
         self.began = self.ended = time.monotonic()
@@ -101,12 +103,21 @@ class Exchanger:
         await self._session.close()
         await self._resolver.close()
 
-    async def ask(self, url: WebUrl, *, max_body: int, within: float, keep: bool = True) -> Answer:
+    async def ask(
+        self,
+        url: WebUrl,
+        *,
+        max_body: int,
+        within: float,
+        keep: bool = True,
+        sent: Callable[[], None] | None = None,
+    ) -> Answer:
         """GET a URL, for at most `within` seconds and `max_body` bytes. A redirect is an answer like others.
 
         The answer has to be given back with `done`. `keep`: other requests to the host are to come.
+        `sent` is called when the request goes out.
         """
-        answer = Answer(url, within, keep)
+        answer = Answer(url, within, keep, sent)
         self._open.add(answer)
         TAPPED.set(answer)
         try:

@@ -137,6 +137,10 @@ class Schedule(Generic[J]):
         """When a job may start that can't now; None when that hangs on a turn that has to finish."""
         return self._later[0][0] if self._later else None
 
+    def sent(self, host: Host[J], now: float) -> None:
+        """A request of the host went out now, some time after its turn began: the next one waits for that."""
+        host.next_at = max(host.next_at, now + host.interval)
+
     def finish(self, turn: Turn[J], sign: Sign, detail: str, now: float) -> list[J]:
         """End a turn. Returns the jobs that are given up with the host, usually none."""
         host = turn.host

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ import aiohttp
 from ccrawl.refetch.types import Exchange
 
 MAX_HEAD = 256 << 10  # bytes of a head, interim ones before it included
+REDIRECTS = frozenset([301, 302, 303, 307, 308])
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 _INTERIM = re.compile(rb"HTTP/\d\.\d[ \t]+1(?!01)\d\d\b")
 
@@ -28,10 +30,11 @@ class HeadTooLarge(Exception):
 
 
 class Tapped(Protocol):
-    """Whoever is to know the tap of a request, and says whether its connection is to be kept."""
+    """Whoever is to know the tap of a request, and when it goes out; `keep` its connection."""
 
     tap: Tap | None
     keep: bool
+    sent: Callable[[], None] | None
 
 
 # Set where the request is made; aiohttp hands nothing through to `Request.send`.
@@ -180,6 +183,8 @@ class Request(aiohttp.ClientRequest):
         conn.add_callback(tap.end)
         tapped = TAPPED.get()
         tapped.tap, tap.keep = tap, tapped.keep
+        if tapped.sent is not None:
+            tapped.sent()
         response = await super().send(conn)
         assert isinstance(response, Response)
         response.tap = tap
@@ -222,3 +227,16 @@ def _text(raw: bytes) -> str:
         return raw.decode()
     except UnicodeDecodeError:
         return raw.decode("latin-1")
+
+
+def field_of(exchange: Exchange, name: str) -> bytes:
+    """The first field of a name in an answer's head as received, b"" where there is none."""
+    match = re.search(rb"(?im)^%b[ \t]*:[ \t]*([^\r\n]*)" % name.encode(), exchange.response_head)
+    return match[1].rstrip() if match else b""
+
+
+def codings_of(exchange: Exchange) -> bytes:
+    """The content codings of an answer's body, as `decode_body` takes them."""
+    return ",".join(
+        [value for name, value in exchange.headers if name.lower() == "content-encoding"]
+    ).encode()
