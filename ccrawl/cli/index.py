@@ -32,6 +32,22 @@ _Index = Annotated[
         show_default=False,
     ),
 ]
+# The commands that need nothing else take the index as their argument, too.
+_Here = Annotated[
+    str | None,
+    typer.Argument(metavar="URL", help="The index, as with --dedup-index.", show_default=False),
+]
+_Optional = Annotated[
+    str | None,
+    typer.Option(
+        "--dedup-index",
+        "-i",
+        metavar="URL",
+        envvar="CCRAWL_DEDUP_INDEX",
+        help="The index: a folder, or redis://host:port/db.",
+        show_default=False,
+    ),
+]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _Force = Annotated[
     bool, typer.Option("--force", help="Also crawls that an open run sees; it may keep what they had.")
@@ -40,9 +56,9 @@ _TAKE, _RUN = "What to take", "How to run"
 
 
 @app.command("list", no_args_is_help=False)
-def list_crawls(dedup_index: _Index, as_json: _Json = False) -> None:
+def list_crawls(url: _Here = None, dedup_index: _Optional = None, as_json: _Json = False) -> None:
     """List the crawls: committed ones, and runs that are open or wait to be committed."""
-    with _open(dedup_index) as index:
+    with _open(_one_of(url, dedup_index)) as index:
         crawls = index.crawls()
     if as_json:
         _print_json([dataclasses.asdict(crawl) for crawl in crawls])
@@ -52,9 +68,9 @@ def list_crawls(dedup_index: _Index, as_json: _Json = False) -> None:
 
 
 @app.command(no_args_is_help=False)
-def stats(dedup_index: _Index, as_json: _Json = False) -> None:
+def stats(url: _Here = None, dedup_index: _Optional = None, as_json: _Json = False) -> None:
     """Show how much the committed crawls hold, and how much of it once only."""
-    with _open(dedup_index) as index:
+    with _open(_one_of(url, dedup_index)) as index:
         found = index.stats()
     if as_json:
         _print_json(dataclasses.asdict(found))
@@ -63,9 +79,9 @@ def stats(dedup_index: _Index, as_json: _Json = False) -> None:
 
 
 @app.command(no_args_is_help=False)
-def verify(dedup_index: _Index) -> int:
+def verify(url: _Here = None, dedup_index: _Optional = None) -> int:
     """Recount everything. Exit code 1 when something does not add up."""
-    with _open(dedup_index) as index:
+    with _open(_one_of(url, dedup_index)) as index:
         wrong = index.verify()
         crawls = index.stats().crawls
     for line in wrong:
@@ -76,9 +92,9 @@ def verify(dedup_index: _Index) -> int:
 
 
 @app.command(no_args_is_help=False)
-def compact(dedup_index: _Index) -> None:
+def compact(url: _Here = None, dedup_index: _Optional = None) -> None:
     """Give back space, and remove what interrupted commands left."""
-    with _open(dedup_index) as index:
+    with _open(_one_of(url, dedup_index)) as index:
         index.compact()
 
 
@@ -198,6 +214,14 @@ def import_(
         for removed in report.removed:
             print(f"removed: {removed}")
     return 3 if report.failed else 0
+
+
+def _one_of(argument: str | None, option: str | None) -> str:
+    """The index that a command is given: as its argument, which comes first, or as an option."""
+    location = option if argument is None else argument
+    if not location:
+        raise UsageError("say which index: a folder or redis://host:port/db, or set CCRAWL_DEDUP_INDEX")
+    return location
 
 
 def _open(location: str, *, create: bool = False) -> DedupIndex:

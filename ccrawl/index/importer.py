@@ -8,6 +8,7 @@ missing, and comes to the same index.
 from __future__ import annotations
 
 import hashlib
+import io
 import tempfile
 import zipfile
 from collections import Counter, deque
@@ -18,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ccrawl.archives import Source
-from ccrawl.archives.opening import open_container
+from ccrawl.archives.opening import open_container, open_file
+from ccrawl.archives.remote import is_remote
 from ccrawl.errors import CcrawlError, SourceError, UsageError
 from ccrawl.index.cdx import lines_of, read_cdx
 from ccrawl.index.collect import Collected, Collector, ImportPolicy
@@ -198,24 +200,29 @@ def _read_in_worker(task: _Task) -> _Read:
 def _read(task: _Task) -> _Read:
     source = task.source
     path = Path(source.path)
+    remote = is_remote(source.path)
     collector = Collector(task.folder, task.policy, task.algorithm)
     task.folder.mkdir(parents=True, exist_ok=True)
-    try:
-        size = path.stat().st_size
-    except OSError as error:
-        raise SourceError(f"{path}: {error.strerror or error}") from error
-    archive = Source(path.name, str(path), size)
+    if remote:
+        with open_file(Source(source.name, source.path)) as file:
+            size = file.seek(0, io.SEEK_END)
+    else:
+        try:
+            size = path.stat().st_size
+        except OSError as error:
+            raise SourceError(f"{path}: {error.strerror or error}") from error
+    archive = Source(path.name, source.path, size)
     if source.kind == "dataset":
         read_dataset_file(path, collector)
     elif source.kind == "warc":
         read_archive(archive, collector)
     elif source.kind == "cdx":
-        with path.open("rb") as file:
-            read_cdx(lines_of(file, str(path)), collector)
+        with open_file(archive) as file:
+            read_cdx(lines_of(file, source.path), collector)
     else:
         _read_wacz(archive, collector)
     digest = source.hash
-    if digest is None and source.kind == "wacz":
+    if digest is None and source.kind == "wacz" and not remote:  # a remote one is not read whole
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     return _Read(Package(source.name, digest, size), collector.finish())

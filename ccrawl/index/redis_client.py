@@ -9,7 +9,14 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 import redis
-from redis.exceptions import RedisError
+from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
+    BusyLoadingError,
+    ConnectionError,
+    RedisError,
+    TimeoutError,
+)
 
 from ccrawl.errors import UsageError
 from ccrawl.index.types import IndexFailure
@@ -31,9 +38,24 @@ def reported(
         try:
             return method(self, *args, **kwargs)
         except (RedisError, OSError) as error:
-            raise IndexFailure(f"{self.location}: {error}") from error
+            raise IndexFailure(f"{self.location}: {_explained(error)}") from error
 
     return call
+
+
+def _explained(error: Exception) -> str:
+    """What went wrong and what to do, without error numbers."""
+    said = str(error).strip().rstrip(".")
+    if isinstance(error, AuthenticationError | AuthorizationError):
+        return f"the server refuses the password ({said}); give it in the URL, or in {PASSWORD}"
+    if isinstance(error, BusyLoadingError):
+        return "the server is still loading its data; try again in a while"
+    if isinstance(error, ConnectionError | TimeoutError | OSError):
+        # The system's own words where they are known: "connection refused", "name or service not known".
+        cause = error if isinstance(error, OSError) else error.__cause__ or error.__context__
+        words = (cause.strerror if isinstance(cause, OSError) else None) or said
+        return f"the server can't be reached ({words}); check host, port and scheme, and that it runs"
+    return f"the server says: {said}"
 
 
 def without_password(url: str) -> str:

@@ -1,6 +1,7 @@
 """The shared index: a Redis or Kvrocks server, in the layout of `redis_layout`.
 
-Whoever changes what is committed holds `ccrawl:lock`, a lease that is renewed while work goes on. Work that
+Whoever changes what is committed holds `ccrawl:lock`, a lease that is renewed while work goes on; that of a
+process of the same machine that is no more is taken at once. Work that
 takes more than one step is written down first (`ccrawl:merging`, `ccrawl:removing`), every step can be done
 twice, and the last one is a transaction that moves the counters and deletes the note: whoever takes the lock
 after a crash finishes what stands there. Browsertrix does not know the lock; its own commits use HSETNX as
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from types import TracebackType
@@ -19,6 +21,7 @@ from typing import Any
 from redis.exceptions import LockError
 
 from ccrawl.errors import UsageError
+from ccrawl.index import holder
 from ccrawl.index import redis_layout as layout
 from ccrawl.index import redis_wire as wire
 from ccrawl.index.redis_client import connect, reported, without_password
@@ -41,7 +44,9 @@ from ccrawl.index.types import (
 
 # Commands sent in one go.
 BATCH = 1000
-_LEASE = 60.0  # seconds
+# Renewed at every step, so that only a process that is dead or stopped lets it run out.
+_LEASE = 15.0  # seconds
+_PATIENCE = 0.05  # seconds between two tries to take the lock
 
 # Registers a run together with what it sees. One script, since a commit may come in between otherwise.
 _BEGIN = """
@@ -60,6 +65,8 @@ redis.call('HSET', 'ccrawl:runs', run, token)
 redis.call('SADD', 'uncommittedcrawls', run)
 return token
 """
+# Takes the lock from a holder that is known to be dead, unless it is another's by now.
+_BREAK = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end"
 
 
 class RedisIndex:
@@ -333,8 +340,14 @@ class RedisIndex:
     @contextlib.contextmanager
     def _locked(self) -> Iterator[Lease]:
         """Hold the lock, after finishing what a process that died has begun."""
-        lock = self._redis.lock(layout.LOCK, timeout=_LEASE, sleep=0.05, thread_local=False)
-        lock.acquire()
+        lock = self._redis.lock(layout.LOCK, timeout=_LEASE, thread_local=False)
+        token = holder.token()
+        while not lock.acquire(blocking=False, token=token):
+            holding = self._redis.get(layout.LOCK)
+            if holding is not None and holder.is_dead(holding):
+                self._redis.eval(_BREAK, 1, layout.LOCK, holding)
+            else:
+                time.sleep(_PATIENCE)
         lease = Lease(lock, _LEASE)
         try:
             finish_merge(self._redis, lease)

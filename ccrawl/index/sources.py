@@ -6,11 +6,14 @@ FILE.cdx .cdxj (.gz)       an index; FILE.idx: the compressed indexes it points 
 FILE.warc .arc (.gz ...)   the records
 DIR with manifest.json     a finished dataset: its Parquet files
 any other DIR, a pattern   what lies there
+
+All but datasets and folders may be http, https or s3 URLs; patterns in a bucket, too.
 """
 
 from __future__ import annotations
 
 import glob
+import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,12 +22,14 @@ from pathlib import Path, PurePosixPath
 import xxhash
 
 from ccrawl.archives import Source
-from ccrawl.archives.opening import read_small
+from ccrawl.archives.opening import open_file, read_small
+from ccrawl.archives.remote import filesystem_of, is_remote
 from ccrawl.archives.wacz import WARC_SUFFIXES
 from ccrawl.dataset.ledger import FORMAT, MANIFEST
 from ccrawl.errors import SourceError, UsageError
 from ccrawl.run.sources import fingerprint
 
+_SCHEMES = ("http://", "https://", "s3://")
 _CDX_SUFFIXES = (".cdx", ".cdxj", ".cdx.gz", ".cdxj.gz")
 MAX_MANIFESTS = 1000
 MAX_MANIFEST_BYTES = 64 << 20
@@ -66,6 +71,10 @@ def find_import_sources(arguments: Sequence[str], crawl: str | None = None) -> l
 
 
 def _expand(argument: str, crawl: str | None) -> Iterator[ImportSource]:
+    if is_remote(argument):
+        for url in _urls(argument):
+            yield from _file(url, crawl)
+        return
     path = Path(argument.removeprefix("file://"))
     if path.is_dir():
         if _is_dataset(path):
@@ -75,14 +84,28 @@ def _expand(argument: str, crawl: str | None) -> Iterator[ImportSource]:
         if not inside:
             raise UsageError(f"{argument}: the folder holds no WACZ, CDX or WARC file, and is no dataset")
         for one in inside:
-            yield from _file(one, crawl)
+            yield from _file(str(one), crawl)
     elif path.is_file():
-        yield from _file(path, crawl)
+        yield from _file(str(path), crawl)
     elif glob.has_magic(argument) and (matches := glob.glob(argument, recursive=True)):  # noqa: PTH207
         for match in sorted(matches):
             yield from _expand(match, crawl)
     else:
         raise UsageError(f"{argument}: no such file or folder")
+
+
+def _urls(argument: str) -> list[str]:
+    """The files that a URL stands for: itself, or in a bucket those that its pattern matches."""
+    if not glob.has_magic(argument) or argument.lower().startswith(("http://", "https://")):
+        return [argument]
+    filesystem, pattern = filesystem_of(argument)
+    try:
+        names = sorted(filesystem.glob(pattern))
+    except Exception as error:  # each file system has errors of its own
+        raise SourceError(f"{argument}: can't be listed: {error}") from error
+    if not names:
+        raise UsageError(f"{argument}: no file matches this pattern")
+    return [filesystem.unstrip_protocol(name) for name in names]
 
 
 def _kind(name: str) -> str:
@@ -96,29 +119,48 @@ def _kind(name: str) -> str:
     return "warc" if lowered.endswith(WARC_SUFFIXES) else ""
 
 
-def _file(path: Path, crawl: str | None) -> Iterator[ImportSource]:
-    kind = _kind(path.name)
+def _file(path: str, crawl: str | None) -> Iterator[ImportSource]:
+    base = _base_name(path)
+    kind = _kind(base)
     if kind == "idx":
         yield from _blocks(path, crawl)
     elif kind:
-        name = path.name if kind == "wacz" else _identified(path)
-        yield ImportSource(name, str(path), kind, crawl or path.name)
-    elif path.suffix.lower() == ".json":
+        name = base if kind == "wacz" else _identified(path)
+        yield ImportSource(name, path, kind, crawl or base)
+    elif base.lower().endswith(".json"):
         yield from _manifest(path, crawl, [])
     else:
         raise UsageError(f"{path}: neither a WACZ, CDX or WARC file, nor a manifest (.json)")
 
 
-def _identified(path: Path) -> str:
-    """The name of an index or archive: many crawls name theirs alike, so what is in it counts too."""
-    told = fingerprint(Source(path.name, str(path), path.stat().st_size))
-    return f"{path.name}@{xxhash.xxh3_64_hexdigest(told.encode())}"
+def _base_name(path: str) -> str:
+    return _place(path).rpartition("/")[2]
 
 
-def _blocks(path: Path, crawl: str | None) -> Iterator[ImportSource]:
+def _place(path: str) -> str:
+    """A path, or a URL without its query: that of a signed one changes."""
+    return path.partition("?")[0] if is_remote(path) else path
+
+
+def _beside(path: str, name: str) -> str:
+    """A file in the folder of another."""
+    folder, slash, _ = _place(path).rpartition("/")
+    return f"{folder}{slash}{name}"
+
+
+def _identified(path: str) -> str:
+    """The name of an index or archive: many crawls name theirs alike, so what is in it counts too, or for a
+    URL where it is."""
+    base = _base_name(path)
+    told = _place(path) if is_remote(path) else fingerprint(Source(base, path, Path(path).stat().st_size))
+    return f"{base}@{xxhash.xxh3_64_hexdigest(told.encode())}"
+
+
+def _blocks(path: str, crawl: str | None) -> Iterator[ImportSource]:
     """The compressed indexes that a ZipNum index (`key TAB file TAB offset TAB length ...`) points into."""
     names: dict[str, None] = {}
-    with path.open("rb") as lines:
+    with open_file(Source(_base_name(path), path)) as file:
+        lines = io.BufferedReader(file)  # type: ignore[type-var]
         while line := lines.readline(1 << 20):
             columns = line.split(b"\t")
             if len(columns) >= 4:
@@ -128,36 +170,46 @@ def _blocks(path: Path, crawl: str | None) -> Iterator[ImportSource]:
     for name in names:
         if PurePosixPath(name).name != name:
             raise SourceError(f"{path}: points to {name[:100]!r}, which lies outside its folder")
-        shard = path.with_name(name)
-        if not shard.is_file():
+        shard = _beside(path, name)
+        if not is_remote(shard) and not Path(shard).is_file():
             raise SourceError(f"{path}: points to {name}, which is not beside it")
-        yield ImportSource(_identified(shard), str(shard), "cdx", crawl or path.name)
+        yield ImportSource(_identified(shard), shard, "cdx", crawl or _base_name(path))
 
 
-def _manifest(path: Path, crawl: str | None, seen: list[Path]) -> Iterator[ImportSource]:
+def _manifest(path: str, crawl: str | None, seen: list[str]) -> Iterator[ImportSource]:
     """WACZ files of a manifest: `{"resources": [{"name", "path", "hash", "crawlId"}, ...]}`, which may name
-    further manifests. A path is taken relative to the manifest."""
-    if path.resolve() in seen or len(seen) >= MAX_MANIFESTS:
+    further manifests. A path is relative to the manifest; http, https and s3 URLs stand for themselves."""
+    place = _place(path) if is_remote(path) else str(Path(path).resolve())
+    if place in seen or len(seen) >= MAX_MANIFESTS:
         return
-    seen.append(path.resolve())
+    seen.append(place)
     try:
-        resources = json.loads(read_small(str(path), MAX_MANIFEST_BYTES))["resources"]
+        resources = json.loads(read_small(path, MAX_MANIFEST_BYTES))["resources"]
         entries = [
             (entry["path"], entry.get("name"), entry.get("hash"), entry.get("crawlId")) for entry in resources
         ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SourceError(f"{path}: not a manifest: a JSON object with resources that have a path") from error
     for where, name, digest, of in entries:
-        if not isinstance(where, str) or "://" in where:
-            raise SourceError(f"{path}: names {str(where)[:100]!r}; only files beside it can be imported")
-        place = path.parent / where
-        if where.lower().endswith(".json"):
-            yield from _manifest(place, crawl, seen)
-        elif where.lower().endswith(".wacz"):
-            title = name if isinstance(name, str) and name else place.name
+        if not isinstance(where, str) or ("://" in where and not where.lower().startswith(_SCHEMES)):
+            raise SourceError(
+                f"{path}: names {str(where)[:100]!r}, which is neither a file beside it nor an http, https "
+                "or s3 URL"
+            )
+        if "://" in where:
+            member = where
+        elif is_remote(path):
+            member = _beside(path, where)
+        else:
+            member = str(Path(path).parent / where)
+        base = _base_name(member)
+        if base.lower().endswith(".json"):
+            yield from _manifest(member, crawl, seen)
+        elif base.lower().endswith(".wacz"):
+            title = name if isinstance(name, str) and name else base
             bare = digest.rpartition(":")[2] if isinstance(digest, str) else None
             yield ImportSource(
-                title, str(place), "wacz", of if isinstance(of, str) and of else crawl or title, bare
+                title, member, "wacz", of if isinstance(of, str) and of else crawl or title, bare
             )
 
 

@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +19,8 @@ import pytest
 import redis
 from redis.client import Pipeline
 
-from ccrawl.index import Counts, DedupIndex, Entry, Package, open_index
+from ccrawl.index import Counts, DedupIndex, Entry, Package, holder, open_index
+from ccrawl.index.redis_wire import Wire
 
 from .test_import import line, wacz
 
@@ -52,6 +54,7 @@ def crashing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int | None],
 
     monkeypatch.setattr(redis.Redis, "execute_command", counted(redis.Redis.execute_command))
     monkeypatch.setattr(Pipeline, "execute", counted(Pipeline.execute))
+    monkeypatch.setattr(Wire, "ask", counted(Wire.ask))
 
     def allow(requests: int | None) -> None:
         left[0] = requests
@@ -264,3 +267,53 @@ def test_a_folder_that_is_no_index_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(IndexFailure, match="another format"):
         open_index(str(other))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt", "other"]
+
+
+HOLDER = """
+import sys, time
+from ccrawl.index import open_index
+
+if __name__ == "__main__":
+    with open_index(sys.argv[1]) as index, index._locked():
+        print("held", flush=True)
+        time.sleep(600)
+"""
+
+
+def test_the_lock_of_a_process_that_was_killed_is_taken_at_once(redis_url: str) -> None:
+    """A living one is waited for: its lease is its own, however long it sleeps."""
+    holding = subprocess.Popen([sys.executable, "-c", HOLDER, redis_url], stdout=subprocess.PIPE, text=True)
+    try:
+        assert holding.stdout is not None
+        assert holding.stdout.readline() == "held\n"
+        with redis.Redis.from_url(redis_url) as client, open_index(redis_url) as index:
+            client.persist("ccrawl:lock")  # no lease that runs out
+            waiting = threading.Thread(target=index.compact, daemon=True)
+            waiting.start()
+            waiting.join(0.5)
+            assert waiting.is_alive()
+            holding.kill()
+            holding.wait()
+            waiting.join(30)
+            assert not waiting.is_alive()
+            assert client.get("ccrawl:lock") is None
+    finally:
+        holding.kill()
+        holding.wait()
+        holding.stdout.close()
+
+
+def test_only_processes_of_this_machine_are_told_dead() -> None:
+    living = holder.token()
+    machine, pid, started, _ = living.split("/")
+    assert not holder.is_dead(living)
+    assert holder.is_dead(f"{machine}/{pid}/{int(started) + 1}/x")  # another process of its number
+    for unknown in (
+        f"elsewhere/{pid}/1/x",
+        "/1/1/x",
+        f"{machine}/x/1/x",
+        f"{machine}/{pid}//x",
+        "c0ffee",
+        "",
+    ):
+        assert not holder.is_dead(unknown)
