@@ -6,8 +6,14 @@ import os
 
 from hypothesis import settings
 
+from ccrawl.cli import COMMANDS
+from ccrawl.cli.settings import SHARED
+
 # What the machine's user has set as their own defaults is not what is tested.
-for variable in [name for name in os.environ if name.startswith("CCRAWL_") and name != "CCRAWL_EXAMPLES"]:
+OWN = tuple(
+    f"CCRAWL_{word}".replace("-", "_").upper() for word in (*SHARED, *(f"{name}_" for name in COMMANDS))
+)
+for variable in [name for name in os.environ if name.startswith(OWN)]:
     del os.environ[variable]
 os.environ["CCRAWL_CONFIG"] = ""
 
