@@ -108,6 +108,18 @@ def faults() -> str:
     return "\n".join([NOTE, "# Faults", "", *head, "", "| code | meaning |", "|---|---|", *rows, ""])
 
 
+def fetch_errors() -> str:
+    """What may have kept a URL from being fetched."""
+    from ccrawl.refetch.types import ERRORS
+
+    rows = [f"| `{error}` | {meaning} |" for error, meaning in ERRORS.items()]
+    head = [
+        "What the column `error` of a refetch says, when it is not empty. An HTTP status such as 404 is no",
+        "error: the server has answered. [Fetching](fetching.md) has the limits that are spoken of here.",
+    ]
+    return "\n".join([NOTE, "# Fetch errors", "", *head, "", "| error | meaning |", "|---|---|", *rows, ""])
+
+
 def configuration() -> str:
     """The options that files and the environment may set."""
     return f"{NOTE}\n{configurable.page()}"
@@ -186,6 +198,7 @@ PAGES: dict[Path, Callable[[], str]] = {
     REFERENCE / "commands.md": commands,
     REFERENCE / "configuration.md": configuration,
     REFERENCE / "faults.md": faults,
+    REFERENCE / "fetch-errors.md": fetch_errors,
     REFERENCE / "python.md": python,
     ROOT / "README.md": readme,
     **{path: partial(session, path) for path in (ROOT / "docs" / name for name in SESSIONS)},
