@@ -1,7 +1,7 @@
 """Time of the Markdown renderer on whole pages, as multiples of the lexbor parse of the same page, beside its
 peers.
 
-    python benchmarks/markdown.py PAGES...  [--every N] [--peers] [--phases]
+    python benchmarks/markdown.py PAGES...  [--every N] [--peers]
 
 PAGES are .jsonl.gz files of objects with "html" (the page's bytes as Latin-1 text) and "url". Everything runs
 in one process, one page after another; of three tries of each the fastest counts, in CPU time. The peers
@@ -79,28 +79,6 @@ def peers() -> dict[str, Callable[[str], object]]:
     return found
 
 
-def phases(html: bytes, url: str) -> list[float]:
-    """CPU seconds of the parts of a rendering: taking out what is hidden, the walk, the end."""
-    from ccrawl.html.markdown import finish, walk
-    from ccrawl.html.markdown.options import RenderOptions
-    from ccrawl.html.markdown.writer import Writer
-
-    best = [float("inf")] * 3
-    for _ in range(TRIES):
-        root = parse(html).root
-        assert root is not None
-        marks = [time.process_time()]
-        walk.remove_hidden(root)
-        marks.append(time.process_time())
-        writer = Writer(url, RenderOptions())
-        walk.write(root, writer)
-        marks.append(time.process_time())
-        finish.finish(writer)
-        marks.append(time.process_time())
-        best = [min(old, end - start) for old, start, end in zip(best, marks, marks[1:], strict=False)]
-    return best
-
-
 def main() -> None:
     """Print the table."""
     arguments = argparse.ArgumentParser(
@@ -109,13 +87,10 @@ def main() -> None:
     arguments.add_argument("pages", nargs="+", type=Path)
     arguments.add_argument("--every", type=int, default=10, metavar="N", help="only every Nth page")
     arguments.add_argument("--peers", action="store_true")
-    arguments.add_argument("--phases", action="store_true")
     given = arguments.parse_args()
 
     others = peers() if given.peers else {}
     names = ["parse", "render", *others]
-    if given.phases:
-        names += ["hidden", "walk", "finish"]
     print(f"{'corpus':<14}{'pages':>6}{'KB':>6}{'µs':>7}" + "".join(f"{name:>18}" for name in names[1:]))
     total = dict.fromkeys(names, 0.0)
     per_byte: list[float] = []

@@ -93,6 +93,11 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # what a function returns, and take
     "ccrawl_gather_context": (c_int, _PAGE, *[_ARRAY] * 5),
     "ccrawl_probability": (c_int, ctypes.POINTER(Forest), _ARRAY, _ARRAY, c_int64, _ARRAY),
     "ccrawl_decide": (c_int, _ARRAY, _ARRAY, c_int64, c_double, c_double, c_double, _ARRAY),
+    "ccrawl_render_elements": (c_char_p,),
+    "ccrawl_render_attributes": (c_char_p,),
+    "ccrawl_render_tables": (_TABLES, c_void_p, c_void_p, c_int64, _ARRAY),
+    "ccrawl_render": (c_int, _TABLES, c_void_p, c_uint64, c_void_p, c_void_p),
+    "ccrawl_free_text": (None, c_void_p),
     "ccrawl_prune": (c_int, _TABLES, _PAGE, _ARRAY, _ARRAY),
 }
 
