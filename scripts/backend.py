@@ -29,6 +29,11 @@ def _compiler() -> list[str]:
     return [] if is_current() or own_compiler() is not None else [ZIG]
 
 
+def _compile() -> None:
+    if not is_current():
+        compile_library()
+
+
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
     return [*build_meta.get_requires_for_build_wheel(config_settings), *_compiler()]
 
@@ -40,12 +45,12 @@ def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
 def build_wheel(
     wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None
 ) -> str:
-    compile_library()
+    _compile()
     return build_meta.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
 def build_editable(
     wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None
 ) -> str:
-    compile_library()
+    _compile()
     return build_meta.build_editable(wheel_directory, config_settings, metadata_directory)

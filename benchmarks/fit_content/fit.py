@@ -44,7 +44,7 @@ COMMON = {
     "allow_writing_files": False,
 }
 FIRST = {**COMMON, "iterations": 160, "learning_rate": 0.12, "leaf_estimation_iterations": 3}
-SECOND = {**COMMON, "iterations": 120, "learning_rate": 0.09, "leaf_estimation_iterations": 2}
+SECOND = {**COMMON, "iterations": 220, "learning_rate": 0.07, "leaf_estimation_iterations": 2}
 
 
 def weights(pages: list[Sample], seed: int = 3) -> np.ndarray:

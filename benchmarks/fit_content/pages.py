@@ -24,7 +24,7 @@ import numpy as np
 from ccrawl.html.content import read_page
 from ccrawl.html.content.features import FIGURE_SCALES, Evidence, gather, scaled, unpack_flags
 from ccrawl.html.content.tags import TAG_ID, TEXT_ID
-from ccrawl.html.content.walk import Walk
+from ccrawl.html.content.walk import Walk, arrays_of
 from ccrawl.html.decode import decode
 from ccrawl.html.tree import parse
 
@@ -92,8 +92,15 @@ def samples(directory: Path, corpora: tuple[str, ...], cache: Path) -> list[Samp
                 for sample in _sample(name, page)
             ]
             stored.write_bytes(pickle.dumps(made, -1))
-        result += pickle.loads(stored.read_bytes())
+        result += map(_located, pickle.loads(stored.read_bytes()))
     return result
+
+
+def _located(sample: Sample) -> Sample:
+    """`sample` with its arrays where they are now."""
+    flat = sample.walk
+    arrays = arrays_of(flat.node_rows, flat.text_rows, flat.block_rows)
+    return dataclasses.replace(sample, walk=dataclasses.replace(flat, arrays=arrays))
 
 
 def _sample(corpus: str, page: dict[str, Any]) -> Iterator[Sample]:
@@ -108,7 +115,7 @@ def _sample(corpus: str, page: dict[str, Any]) -> Iterator[Sample]:
     blocks = _spaced_blocks(flat)
     gold = page["gold"]
     find = labels.snippet_labels(blocks, gold) if "with" in gold else labels.text_labels(blocks, gold["text"])
-    alone = dataclasses.replace(flat, root=None)
+    alone = dataclasses.replace(flat, root=None, arrays=None)
     yield Sample(corpus, url, page.get("type", "other"), gold, alone, evidence, *find, blocks)
 
 

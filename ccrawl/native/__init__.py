@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from ctypes import c_bool, c_char_p, c_double, c_int, c_int64, c_uint64, c_void_p
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ccrawl.errors import CcrawlError
@@ -71,7 +70,10 @@ class Forest(ctypes.Structure):
     )
 
 
-_PAGE, _TABLES, _ARRAY = ctypes.POINTER(PageArrays), c_void_p, c_void_p
+Given = c_double * 13  # what the head and the URL say; features.h says in which order
+
+_PAGE, _FOREST = ctypes.POINTER(PageArrays), ctypes.POINTER(Forest)
+_TABLES, _ARRAY = c_void_p, c_void_p
 _SIGNATURES: dict[str, tuple[Any, ...]] = {  # what a function returns, and takes
     "ccrawl_tag_names": (c_char_p,),
     "ccrawl_attribute_names": (c_char_p,),
@@ -82,7 +84,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # what a function returns, and take
     "ccrawl_phrase_bits": (c_uint64, _TABLES, c_char_p, c_int64),
     "ccrawl_node_fields": (None, c_uint64, _ARRAY),
     "ccrawl_attribute_numbers": (c_int64, c_uint64, _ARRAY, c_int64),
-    "ccrawl_is_structured": (c_bool, _TABLES, c_uint64),
+    "ccrawl_find_elements": (c_int64, _TABLES, _PAGE, c_int64, _ARRAY, c_int64),
     "ccrawl_text": (c_int64, c_uint64, _ARRAY, c_int64),
     "ccrawl_strip": (c_int64, _TABLES, c_uint64, c_bool, _ARRAY, c_int64),
     "ccrawl_count_nodes": (c_int64, c_uint64, c_int64),
@@ -91,7 +93,8 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # what a function returns, and take
     "ccrawl_read_text": (c_int, _TABLES, _PAGE, ctypes.POINTER(HeadTexts), _ARRAY),
     "ccrawl_gather": (c_int, _TABLES, _PAGE, *[_ARRAY] * 6),
     "ccrawl_gather_context": (c_int, _PAGE, *[_ARRAY] * 5),
-    "ccrawl_probability": (c_int, ctypes.POINTER(Forest), _ARRAY, _ARRAY, c_int64, _ARRAY),
+    "ccrawl_probability": (c_int, _FOREST, _ARRAY, _ARRAY, c_int64, _ARRAY),
+    "ccrawl_judge": (c_int, _TABLES, _PAGE, _ARRAY, _ARRAY, *[_FOREST] * 2, _ARRAY),
     "ccrawl_decide": (c_int, _ARRAY, _ARRAY, c_int64, c_double, c_double, c_double, _ARRAY),
     "ccrawl_render_elements": (c_char_p,),
     "ccrawl_render_attributes": (c_char_p,),
@@ -118,12 +121,14 @@ def _load() -> ctypes.CDLL:
 
 
 library = _load()
+_Byte: Any = ctypes.c_char
 
 
 def address(array: NDArray[Any]) -> int:
     """Where the items of a contiguous array are."""
-    assert array.flags.c_contiguous
-    return array.ctypes.data
+    if not array.size:
+        return 0
+    return ctypes.addressof(_Byte.from_buffer(array))  # in half the time of array.ctypes.data
 
 
 def addresses(*arrays: NDArray[Any]) -> Iterator[int]:
@@ -145,6 +150,6 @@ def checked(result: int) -> int:
 def text_within(node: int) -> str:
     """The text within the node at an address."""
     size = library.ccrawl_text(node, None, 0)
-    out = np.empty(size, np.uint8)
-    library.ccrawl_text(node, address(out), size)
-    return out.tobytes().decode("utf-8", "replace")
+    out = ctypes.create_string_buffer(size)
+    library.ccrawl_text(node, out, size)
+    return out.raw.decode("utf-8", "replace")

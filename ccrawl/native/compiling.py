@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import zlib
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -41,10 +42,10 @@ def sources_sum(folder: Path = FOLDER) -> int:
     return total
 
 
-def is_current() -> bool:
+def is_current(library: Path = LIBRARY) -> bool:
     """Whether the library is there, runs on this machine, and was made from the sources beside it."""
     try:
-        return int(ctypes.CDLL(str(LIBRARY)).ccrawl_sources()) & 0xFFFFFFFF == sources_sum()
+        return int(ctypes.CDLL(str(library)).ccrawl_sources()) & 0xFFFFFFFF == sources_sum()
     except (OSError, AttributeError):
         return False
 
@@ -72,20 +73,20 @@ def _run(command: list[str]) -> str | None:
     return " ".join(done.stderr.split())[:500] or f"exit code {done.returncode}"
 
 
-def compile_library() -> None:
-    """Make the library, unless it is current. SystemExit says in one line why it can't be made."""
-    if is_current():
-        return
+def compile_library(library: Path = LIBRARY, flags: Sequence[str] = ()) -> None:
+    """Make the library, with more flags where they are wanted. SystemExit says in one line why it can't be
+    made.
+    """
     command = own_compiler()
     if command is None and find_spec("ziglang") is not None:
         command = [sys.executable, "-m", "ziglang", "cc"]
     if command is None:
         raise SystemExit(f"ccrawl: no C compiler works here; install gcc, or pip install {ZIG}, or set CC")
     sources = [str(source) for source in sorted(FOLDER.glob("*.c"))]
-    with tempfile.TemporaryDirectory(dir=FOLDER, prefix=".compiling-") as folder:
-        made = Path(folder, LIBRARY.name)
+    with tempfile.TemporaryDirectory(dir=library.parent, prefix=".compiling-") as folder:
+        made = Path(folder, library.name)
         define = f"-DCCRAWL_SOURCES={sources_sum()}"
-        failed = _run([*command, *_FLAGS, define, *sources, "-o", str(made)])
+        failed = _run([*command, *_FLAGS, *flags, define, *sources, "-o", str(made)])
         if failed is not None:
             raise SystemExit(f"ccrawl: {shlex.join(command)} can't compile the native part: {failed}")
-        made.replace(LIBRARY)  # whoever has the old one loaded keeps it
+        made.replace(library)  # whoever has the old one loaded keeps it

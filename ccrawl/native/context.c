@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "evidence.h"
+#include "judge.h"
 
 static const double SURE = 0.6; /* a block that alone says "here is content" ... */
 static const double SURE_LENGTH = 40;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "evidence.h"
+#include "judge.h"
 
 enum { GOOD_LENGTH = 40 };    /* characters of a block of running text */
 enum { LONGEST_SINCE = 200 }; /* blocks */
@@ -303,8 +304,6 @@ static void describe_page(const Evidence *evidence) {
     for (int i = G_KINDS; i < GIVEN; i++)
         fill(evidence, KIND_ARTICLE + i - G_KINDS, evidence->given[i]);
 }
-
-enum { SOURCES = 8 }; /* of flags: phrase, under, tag, in, first, name, near, above */
 
 /* The flags of each block: byte by byte, a row each, so that a forest asks many blocks at once. */
 static void describe_flags(const Evidence *evidence, uint8_t *flags) {

@@ -2,19 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "native.h"
-
-/* A forest that is ready to be evaluated: its different questions, and which of them each tree asks. */
-typedef struct {
-    int64_t figures, flags, trees, depth;
-    const int64_t *figure; /* figures: row of the matrix */
-    const float *border;   /* figures */
-    const int64_t *byte;   /* flags: row of the bytes */
-    const uint8_t *mask;   /* flags */
-    const int64_t *asked;  /* trees x depth: question, those about figures first; the highest bit first */
-    const float *leaves;   /* trees x 2^depth */
-    double bias;
-} Forest;
+#include "judge.h"
 
 /* Blocks evaluated at once: the answers for them stay in the processor's cache. */
 enum { PART = 256 };

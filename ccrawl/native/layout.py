@@ -15,9 +15,9 @@ _FIELDS = 8
 
 
 def check_layout() -> None:
-    """Compare what is read in lexbor's nodes with what selectolax says of them; CcrawlError where they differ.
+    """Compare what is read in lexbor's nodes with what selectolax says of them.
 
-    No address is followed that was not found right.
+    No address is followed that was not found right. CcrawlError where something differs.
     """
     parser = LexborHTMLParser(_PAGE)
     assert parser.root is not None

@@ -50,7 +50,8 @@ enum { NO_MEMORY = -1, BAD_TREE = -2 };
     X(FORM, "form")                                                                                                 \
     X(SELECT, "select")                                                                                             \
     X(DATALIST, "datalist")                                                                                         \
-    X(SVG, "svg")
+    X(SVG, "svg")                                                                                                  \
+    X(SCRIPT, "script")
 
 #define KNOWN_ATTRIBUTES(X)                                                                                         \
     X(CLASS, "class")                                                                                               \

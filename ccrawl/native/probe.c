@@ -42,7 +42,7 @@ EXPORTED int64_t ccrawl_text(const Node *root, uint8_t *out, int64_t room) {
 }
 
 /* Whether an element is a script of JSON-LD. */
-EXPORTED bool ccrawl_is_structured(const Tables *tables, const Node *node) {
+static bool is_structured(const Tables *tables, const Node *node) {
     static const char kind[] = "ld+json";
     if (node->type != ELEMENT_NODE)
         return false;
@@ -53,4 +53,20 @@ EXPORTED bool ccrawl_is_structured(const Tables *tables, const Node *node) {
             return find_bytes(value->bytes, value->length, (const uint8_t *)kind, sizeof kind - 1) >= 0;
     }
     return false;
+}
+
+/* The addresses of the elements with the tag that stands at `known` in KNOWN_TAGS, of scripts those of JSON-LD
+ * only; at most `room`. Returns how many that are. */
+EXPORTED int64_t ccrawl_find_elements(const Tables *tables, const PageArrays *arrays, int64_t known,
+                                      uint64_t *found, int64_t room) {
+    Page page = page_of(arrays);
+    int64_t count = 0;
+    for (int64_t node = 0; node < page.nodes && count < room; node++) {
+        if (page.n_tag[node] != tables->tag[known])
+            continue;
+        uint64_t place = (uint64_t)page.n_address[node];
+        if (known != TAG_SCRIPT || is_structured(tables, (const Node *)(uintptr_t)place))
+            found[count++] = place;
+    }
+    return count;
 }

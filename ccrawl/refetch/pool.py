@@ -15,7 +15,9 @@ from ccrawl.run.convert import Outcome
 from ccrawl.run.fanout import Converter, Suspects
 from ccrawl.run.options import ExportOptions
 
-_BATCH = 16  # pages; they are named only, so that a batch is a few KB
+# Pages in a batch, while there are many: some 150 ms of work, beside which a converter waits little for the
+# loop to give it the next. They are named only, so that a batch is a few KB.
+_BATCH = 64
 
 Batch = list[FetchedPage]
 
@@ -76,7 +78,7 @@ class Pool:
         if self._again:
             return self._again.popleft()
         left = len(self._pages) - self._next
-        size = min(_BATCH, max(1, left // self._workers))
+        size = min(_BATCH, max(1, left // (2 * self._workers)))
         batch = self._pages[self._next : self._next + size]
         self._next += len(batch)
         if self._next > len(self._pages) // 2:

@@ -463,3 +463,17 @@ def test_reading_an_archive_that_is_none_fails_its_shard_alone(site: Site, tmp_p
     assert [failed.source for failed in report.failed_shards] == ["bad.warc.gz"] or report.counts.damage
     assert not report.complete
     assert [row["url"] for row in rows(tmp_path / "out")] == [site.url("/1")]
+
+
+def test_outputs_of_several_machines_are_merged_and_searched_for_duplicates(
+    site: Site, tmp_path: Path
+) -> None:
+    for number, paths in enumerate([("/1", "/2"), ("/1?again", "/404")]):
+        wanted = urls(tmp_path / f"{number}.txt", [site.url(path) for path in paths])
+        refetch(wanted, tmp_path / f"part{number}")
+    ccrawl.merge([tmp_path / "part0", tmp_path / "part1"], tmp_path / "all")
+    assert ccrawl.verify(tmp_path / "all").ok
+    assert len(rows(tmp_path / "all")) == 4
+    assert ccrawl.card(tmp_path / "all").facts.rows == 4
+    found = ccrawl.dedup([tmp_path / "all"])
+    assert (found.rows, found.exact_clusters, found.no_fingerprint) == (4, 1, 1)

@@ -29,12 +29,9 @@ from ccrawl.html.content.head import PageHead, read_head
 from ccrawl.html.content.model import Model, fitted
 from ccrawl.html.content.prune import prune
 from ccrawl.html.content.strip import strip
-from ccrawl.html.content.tables import is_structured
-from ccrawl.html.content.tags import TAG_ID
 from ccrawl.html.content.types import Content, Favor, Removed
 from ccrawl.html.content.vocabulary import NOTICE
-from ccrawl.html.content.walk import Flags, Walk, walk
-from ccrawl.native import text_within
+from ccrawl.html.content.walk import Flags, Walk, texts_of, walk
 
 __all__ = ["Content", "Favor", "Removed", "main_content", "page_title", "read_page"]
 
@@ -110,19 +107,11 @@ def read_page(
     removed = strip(root, explain)
     page = walk(root)
     if page is not None:
-        headings = [text_within(node) for node in _elements(page, "h1")[:8]]
-        scripts = _elements(page, "script")
+        headings, structured = texts_of(page, "h1", 8), texts_of(page, "script", 200)
     else:
-        headings = [heading.text() for heading in root.css("h1")[:8]]
-        scripts = []
-    head = read_head(tree, [text_within(node) for node in scripts if is_structured(node)])
+        headings, structured = [heading.text() for heading in root.css("h1")[:8]], []
+    head = read_head(tree, structured)
     return page, head, titles.choose(head.title, head.meta, headings, head.headline), removed
-
-
-def _elements(page: Walk, name: str) -> list[int]:
-    """Where the elements of that name are."""
-    found: list[int] = page.n_address[page.n_tag == TAG_ID[name]].tolist()
-    return found
 
 
 def page_title(tree: LexborHTMLParser) -> str:

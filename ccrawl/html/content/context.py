@@ -20,17 +20,13 @@ CONTEXT_SCALES: dict[str, str] = dict(item.split("=") for item in library.ccrawl
 CONTEXT: tuple[str, ...] = tuple(CONTEXT_SCALES)
 
 
-def gather_context(page: Walk, evidence: Evidence, first: Floats, out: Matrix | None = None) -> Matrix:
-    """`CONTEXT` for every block (features x blocks), from the first model's probabilities; written to `out`
-    where there is one.
-    """
-    if out is None:
-        out = np.empty((len(CONTEXT), page.blocks), np.float32)
-    arrays = page.arrays()
+def gather_context(page: Walk, evidence: Evidence, first: Floats) -> Matrix:
+    """`CONTEXT` for every block (features x blocks), from the first model's probabilities."""
+    rows = np.empty((len(CONTEXT), page.blocks), np.float32)
     checked(
         library.ccrawl_gather_context(
-            ctypes.byref(arrays),
-            *addresses(evidence.text.rows, evidence.places, evidence.ranges, first, out),
+            ctypes.byref(page.arrays),
+            *addresses(evidence.text.rows, evidence.places, evidence.ranges, first, rows),
         )
     )
-    return out
+    return rows

@@ -17,13 +17,14 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from ccrawl import native
 from ccrawl.html.content.head import KINDS, PageHead
 from ccrawl.html.content.tables import OWN_TAGS, TABLES
 from ccrawl.html.content.tags import TAG_NAMES
 from ccrawl.html.content.text import BlockText, read_text
 from ccrawl.html.content.vocabulary import MARKUP, PHRASES
-from ccrawl.html.content.walk import Floats, Ints, Walk
-from ccrawl.native import addresses, checked, library
+from ccrawl.html.content.walk import Ints, Walk
+from ccrawl.native import address, addresses, checked, library
 
 Matrix = NDArray[np.float32]
 
@@ -58,37 +59,34 @@ _DATE = re.compile(r"(?:19|20)\d\d[/-]?[01]?\d(?:[/-]|\b)|\d{5,}")
 class Evidence:
     """The features of a page's blocks, and what the second look needs again."""
 
-    matrix: Matrix  # FIGURES, and room, x blocks; without logarithms
+    matrix: Matrix  # FIGURES x blocks, without logarithms
     flags: NDArray[np.uint8]  # 8 bytes a source x blocks; FLAG_PLACES says where each flag is
     text: BlockText
     places: Ints  # each block's element and the three above it, the number of its shape, its heading or -1
     ranges: Ints  # 2 x nodes: the first block that begins in the node's subtree, and the one after the last
 
 
-def gather(page: Walk, head: PageHead, url: str | None, title: str, room: int = 0) -> Evidence:
-    """Compute the evidence for every block of `page`, which has at least one.
-
-    `room` is the number of rows that the matrix has at its end for the caller to fill.
-    """
+def gather(page: Walk, head: PageHead, url: str | None, title: str) -> Evidence:
+    """Compute the evidence for every block of `page`, which has at least one."""
     text = read_text(page, head, title)
     size = page.blocks
-    matrix = np.empty((len(FIGURES) + room, size), np.float32)
+    matrix = np.empty((len(FIGURES), size), np.float32)
     flags = np.empty((8 * len(FLAG_SOURCES), size), np.uint8)
     places = np.empty((_PLACES, size), np.int64)
     ranges = np.empty((2, page.node_rows.shape[1]), np.int64)
-    given = _given(head, url)
-    arrays = page.arrays()
+    given = native.Given(*given_by(head, url))
     checked(
         library.ccrawl_gather(
             TABLES.address,
-            ctypes.byref(arrays),
-            *addresses(text.rows, given, matrix, flags, places, ranges),
+            ctypes.byref(page.arrays),
+            *(address(text.rows), ctypes.byref(given)),
+            *addresses(matrix, flags, places, ranges),
         )
     )
     return Evidence(matrix, flags, text, places, ranges)
 
 
-def _given(head: PageHead, url: str | None) -> Floats:
+def given_by(head: PageHead, url: str | None) -> tuple[float, ...]:
     """What the head and the URL say, in native order."""
     try:
         path = urlsplit(url or "").path.strip("/")
@@ -96,18 +94,15 @@ def _given(head: PageHead, url: str | None) -> Floats:
         path = ""
     slug = max(path.rsplit("/", 2)[-2:], key=len)
     kind = head.meta.get("og:type", "").lower()
-    return np.array(
-        [
-            sum(map(len, head.bodies)),
-            "article" in kind,
-            "product" in kind,
-            path.count("/"),
-            min(slug.count("-") + slug.count("_"), 8),
-            _DATE.search(path) is not None,
-            not path,
-            *(name in head.kinds for name in KINDS),
-        ],
-        np.float64,
+    return (
+        sum(map(len, head.bodies)),
+        "article" in kind,
+        "product" in kind,
+        path.count("/"),
+        min(slug.count("-") + slug.count("_"), 8),
+        _DATE.search(path) is not None,
+        not path,
+        *(name in head.kinds for name in KINDS),
     )
 
 

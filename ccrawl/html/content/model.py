@@ -14,6 +14,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ class Forest:
                 asked.append((0, figures.setdefault((row[name], plain), len(figures))))
         depth, trees = self.question.shape
         order = np.array([number + len(figures) * is_flag for is_flag, number in asked], np.int64)
-        return NumberedForest(
+        return NumberedForest.of(
             np.array([row for row, _ in figures], np.int64),
             np.array([border for _, border in figures], np.float32),
             np.array([byte for byte, _ in flags], np.int64),
@@ -79,29 +80,34 @@ class Forest:
 class NumberedForest:
     """A forest that is ready to be evaluated: its different questions, and which of them each tree asks."""
 
-    figure: NDArray[np.int64]  # F: row of the matrix
-    border: NDArray[np.float32]  # F
-    byte: NDArray[np.int64]  # B: row of the bytes
-    mask: NDArray[np.uint8]  # B
-    asked: NDArray[np.int64]  # T x D: question, those about figures first; the highest bit first
-    leaves: NDArray[np.float32]  # T x 2^D
-    bias: float
+    arrays: tuple[NDArray[Any], ...]  # the memory of `native`
+    native: native.Forest
+
+    @classmethod
+    def of(
+        cls,
+        figure: NDArray[np.int64],
+        border: NDArray[np.float32],
+        byte: NDArray[np.int64],
+        mask: NDArray[np.uint8],
+        asked: NDArray[np.int64],
+        leaves: NDArray[np.float32],
+        bias: float,
+    ) -> NumberedForest:
+        """The forest of F questions about figures (row of the matrix, border), B about flags (row of the
+        bytes, mask), T trees that ask D of them each (T x D, those about figures first; the highest bit
+        first), and T x 2^D leaves.
+        """
+        arrays = (figure, border, byte, mask, asked, leaves)
+        sizes = (len(figure), len(byte), *asked.shape)
+        return cls(arrays, native.Forest(*sizes, *addresses(*arrays), bias))
 
     def probability(self, matrix: NDArray[np.float32], flags: NDArray[np.uint8]) -> NDArray[np.float64]:
         """The probability of each column of `matrix` (figures x blocks) and `flags` (bytes x blocks)."""
         matrix, flags = np.ascontiguousarray(matrix), np.ascontiguousarray(flags)
-        size = matrix.shape[1]
-        result = np.empty(size)
-        forest = native.Forest(
-            *(len(self.figure), len(self.byte), *self.asked.shape),
-            *addresses(self.figure, self.border, self.byte, self.mask, self.asked, self.leaves),
-            self.bias,
-        )
-        checked(
-            library.ccrawl_probability(
-                ctypes.byref(forest), address(matrix), address(flags), size, address(result)
-            )
-        )
+        result = np.empty(matrix.shape[1])
+        forest, size = ctypes.byref(self.native), len(result)
+        checked(library.ccrawl_probability(forest, *addresses(matrix, flags), size, address(result)))
         return result
 
 

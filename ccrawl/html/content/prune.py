@@ -21,5 +21,6 @@ def prune(page: Walk, keep: Flags, prose: Flags) -> None:
     What hides an element is taken away where text inside it was kept, and so is `<noscript>` around it.
     """
     if len(keep):
-        arrays = page.arrays()
-        checked(library.ccrawl_prune(TABLES.address, ctypes.byref(arrays), address(keep), address(prose)))
+        checked(
+            library.ccrawl_prune(TABLES.address, ctypes.byref(page.arrays), address(keep), address(prose))
+        )

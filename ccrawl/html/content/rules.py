@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from ccrawl.html.content.tables import markup_bits
-from ccrawl.html.content.tags import HIDDEN, TAG_BIT, TAG_ID
+from ccrawl.html.content.tags import HIDDEN, TAG_BIT, TAG_ID, TAG_SLOTS
 from ccrawl.html.content.text import BlockText
 from ccrawl.html.content.vocabulary import markup_bit, words
 from ccrawl.html.content.walk import Flags, Floats, Walk
 
 _CONSENT = np.uint64(markup_bits("cookie consent gdpr"))
-_HOLDS_CONTENT = [TAG_ID[name] for name in words("main article h1")]
-_ARTICLES = [TAG_ID[name] for name in words("article main")]
+_HOLDS_CONTENT, _IS_ARTICLE = np.zeros((2, TAG_SLOTS), np.bool_)
+_HOLDS_CONTENT[[TAG_ID[name] for name in words("main article h1")]] = True
+_IS_ARTICLE[[TAG_ID[name] for name in words("article main")]] = True
 _SMALL = 40  # blocks; of a larger page the model knows more
 # What speaks against a block inside an article: names of elements below the article, and tags.
 _AGAINST_NAMES = sum(
@@ -47,7 +48,7 @@ def consent_blocks(page: Walk) -> Flags:
     named = np.flatnonzero(page.n_markup & _CONSENT).tolist()
     if not named:  # most pages
         return found
-    content = np.isin(page.n_tag, _HOLDS_CONTENT)
+    content = _HOLDS_CONTENT[page.n_tag]
     before = np.concatenate([[0], np.cumsum(content)])
     for node in named:
         end = page.n_end[node]
@@ -63,7 +64,7 @@ def complete(page: Walk, text: BlockText, keep: Flags) -> None:
     """
     if len(keep) >= _SMALL or keep.all() or not keep.any():
         return
-    for article in np.flatnonzero(np.isin(page.n_tag, _ARTICLES)).tolist():
+    for article in np.flatnonzero(_IS_ARTICLE[page.n_tag]).tolist():
         inside = (page.b_node >= article) & (page.b_node < page.n_end[article])
         if 2 * text.length[inside & keep].sum() <= text.length[inside].sum():
             continue

@@ -108,6 +108,11 @@ def _lowered() -> NDArray[np.uint32]:
     return _lower(codes)
 
 
+KNOWN_TAGS: tuple[str, ...] = words(
+    library.ccrawl_tag_names().decode()
+)  # those that the native part asks for
+
+
 class Tables:
     """The tables, and the memory that they are in."""
 
@@ -123,7 +128,7 @@ class Tables:
         kinds[[TAG_ID[name] for name in NAMED] + [OTHER_ID]] |= _IS_NAMED
         after = np.zeros(0x10000, np.uint8)
         after[[ord(character) for character in AFTER]] = 1
-        tags = [TAG_ID[name] for name in library.ccrawl_tag_names().decode().split()]
+        tags = [TAG_ID[name] for name in KNOWN_TAGS]
         specification = Specification(
             self._kept(_characters()),
             self._kept(_lowered()),
@@ -154,7 +159,7 @@ class Tables:
     def _keys(self, values: Mapping[str, int]) -> Keys:
         keys = [key.encode() for key in values]
         starts = np.cumsum([0, *map(len, keys)], dtype=np.int64)
-        joined = np.frombuffer(b"".join(keys), np.uint8)
+        joined = np.frombuffer(bytearray().join(keys), np.uint8)
         bits = np.array(list(values.values()), np.uint64)
         return Keys(len(keys), self._kept(joined), self._kept(starts), self._kept(bits))
 
@@ -186,8 +191,3 @@ def phrase_bits(text: str) -> int:
     """The groups of `PHRASES` that a piece of text starts with: its first one to three words."""
     start = text.lstrip()[:64]
     return int(library.ccrawl_phrase_bits(TABLES.address, start.encode("utf-32-le"), len(start)))
-
-
-def is_structured(node: int) -> bool:
-    """Whether the element at an address is a script of JSON-LD."""
-    return bool(library.ccrawl_is_structured(TABLES.address, node))

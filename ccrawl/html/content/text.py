@@ -81,9 +81,10 @@ def read_text(page: Walk, head: PageHead, title: str) -> BlockText:
         *(utf8[2], len(utf8[2]), len(wanted)),
     )
     rows = np.empty((CLASSES + 8, page.blocks))
-    arrays = page.arrays()
     checked(
-        library.ccrawl_read_text(TABLES.address, ctypes.byref(arrays), ctypes.byref(texts), address(rows))
+        library.ccrawl_read_text(
+            TABLES.address, ctypes.byref(page.arrays), ctypes.byref(texts), address(rows)
+        )
     )
     return BlockText(rows)
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborNode
 
-from ccrawl.html.content.tables import TABLES
-from ccrawl.native import PageArrays, address, checked, library
+from ccrawl.html.content.tables import KNOWN_TAGS, TABLES
+from ccrawl.native import PageArrays, address, checked, library, text_within
 
 Ints = NDArray[np.int64]
 Bits = NDArray[np.uint64]
@@ -44,6 +44,7 @@ class Walk:
     node_rows: Ints  # one row an array, in native order
     text_rows: Ints
     block_rows: Ints
+    arrays: PageArrays  # their addresses, as the native part gets them
 
     @property
     def n_address(self) -> Bits:
@@ -115,10 +116,6 @@ class Walk:
         """How many blocks there are."""
         return len(self.b_node)
 
-    def arrays(self) -> PageArrays:
-        """The arrays as the native part gets them."""
-        return _arrays(self.node_rows, self.text_rows, self.block_rows)
-
     def nodes(self) -> list[LexborNode]:
         """The nodes, while the tree is as it was: for explanations, which may take their time."""
         return list(self.root.traverse(include_text=True, skip_empty=True))
@@ -143,17 +140,29 @@ def walk(root: LexborNode) -> Walk | None:
         return None
     nodes = np.empty((9, size), np.int64)
     none = np.empty((4, 0), np.int64)
-    arrays = _arrays(nodes, none, none)
+    arrays = arrays_of(nodes, none, none)
     shown = checked(library.ccrawl_walk(TABLES.address, root.mem_id, ctypes.byref(arrays)))
     texts, most = np.empty((4, shown), np.int64), np.empty((2, shown), np.int64)
-    arrays = _arrays(nodes, texts, most)
+    arrays = arrays_of(nodes, texts, most)
     found = library.ccrawl_blocks(
         TABLES.address, ctypes.byref(arrays), address(most[_B_NODE]), address(most[_B_FIRST]), MOST_BLOCKS
     )
-    return Walk(root, nodes, texts, most[:, : checked(found)].copy())
+    blocks = most[:, : checked(found)].copy()
+    return Walk(root, nodes, texts, blocks, arrays_of(nodes, texts, blocks))
 
 
-def _arrays(nodes: Ints, texts: Ints, blocks: Ints) -> PageArrays:
+def arrays_of(nodes: Ints, texts: Ints, blocks: Ints) -> PageArrays:
+    """The addresses of Walk's rows."""
     return PageArrays(
         nodes.shape[1], texts.shape[1], blocks.shape[1], address(nodes), address(texts), address(blocks)
     )
+
+
+def texts_of(page: Walk, name: str, most: int) -> list[str]:
+    """The text within the first `most` elements of a name of KNOWN_TAGS; of scripts, those of JSON-LD."""
+    places = np.empty(most, np.uint64)
+    known = KNOWN_TAGS.index(name)
+    count = library.ccrawl_find_elements(
+        TABLES.address, ctypes.byref(page.arrays), known, address(places), most
+    )
+    return [text_within(place) for place in places[:count].tolist()]

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ccrawl.errors import UsageError
-from ccrawl.html.content.decide import BOUNDS, decide
+from ccrawl.html.content.decide import BOUNDS, WORTH, decide
 
 
 def figures(words: list[int]) -> Any:
@@ -30,7 +30,7 @@ def test_no_other_set_of_blocks_is_expected_to_score_better(blocks: list[tuple[f
 
     def expected(chosen: np.ndarray) -> float:
         mass = float((probability * words)[chosen].sum())
-        return mass / float(words[chosen].sum()) + mass / total
+        return WORTH["balanced"] * mass / float(words[chosen].sum()) + mass / total
 
     kept = decide(probability, figures([n for _, n in blocks]), "balanced")
     assume(len(set(probability.tolist())) == len(blocks))
