@@ -115,9 +115,6 @@ def main() -> None:
                     sums[name] += fastest(lambda convert=convert, text=text: convert(text))  # type: ignore[misc]
                 except Exception:
                     failed[name] = failed.get(name, 0) + 1
-            if given.phases:
-                for name, seconds in zip(("hidden", "walk", "finish"), phases(html, url), strict=True):
-                    sums[name] += seconds
         report(path.name.split(".")[0], len(pages), size, sums, names)
         count += len(pages)
         for name in names:

@@ -175,6 +175,15 @@ typedef struct {
 
 typedef struct Arena Arena;
 
+typedef struct Writer Writer;
+
+/* A string that grows. */
+typedef struct {
+    Writer *writer;
+    uint8_t *bytes;
+    int64_t size, room;
+} Builder;
+
 /* Strings and a number for each. */
 typedef struct {
     String *keys;
@@ -191,7 +200,7 @@ typedef union {
     int64_t number;
 } Saved;
 
-typedef struct {
+struct Writer {
     const RenderTables *tables;
     const RenderRequest *request;
     Arena *arena;
@@ -212,9 +221,12 @@ typedef struct {
     Inline closed[KINDS]; /* written ones that have ended since the last text, innermost first */
     int closed_count;
     String tail; /* the end of a link, finished, to be written before anything else */
-    /* The last code span: how many texts there were after it, its text, and its mark without itself. */
+    /* The last code span: how many texts there were after it, its text, its mark without itself, and whether
+     * that is still without what has joined it. */
     int64_t code_at;
-    String code_text, code_before;
+    Builder code;
+    String code_before;
+    bool code_grown;
     bool found_copies; /* of formulas, after they had been written */
     bool has_notes;    /* `notes` is filled */
     Map notes;         /* ids of what may be a footnote */
@@ -222,7 +234,7 @@ typedef struct {
     Map labels;
     Map references;
     Map images; /* where pictures are that have been written */
-} Writer;
+};
 
 /* What is done when the children of an element have been written. */
 typedef void (*Close)(Writer *writer);
@@ -260,16 +272,10 @@ String stripped_right(String text);
 bool is_word(const Writer *writer, String character); /* neither white space nor punctuation nor a symbol */
 bool is_alphanumeric(const Writer *writer, uint32_t code);
 bool is_unseen(uint32_t code); /* invisible, a control character or no character */
+String valid(Writer *writer, String text);
 String visible(String text, bool *space_before, bool *space_after);
 String plain(Writer *writer, String text);
 String verbatim(Writer *writer, String text);
-
-/* A string that grows. */
-typedef struct {
-    Writer *writer;
-    uint8_t *bytes;
-    int64_t size, room;
-} Builder;
 
 void add(Builder *builder, String text);
 void add_byte(Builder *builder, uint8_t byte);
@@ -279,7 +285,8 @@ static inline String built(const Builder *builder) { return (String){builder->by
 
 int element_of(const Writer *writer, const Node *node);
 bool has_attribute(const Writer *writer, const Node *node, int attribute);
-String attribute_of(const Writer *writer, const Node *node, int attribute); /* empty where there is none */
+String attribute_of(Writer *writer, const Node *node, int attribute); /* empty where there is none */
+String page_text(Writer *writer, const Node *node); /* of a text node */
 bool is_only_child(const Node *child);
 String text_within(Writer *writer, const Node *node);
 void unlink_node(Node *node);
@@ -318,6 +325,7 @@ void put_image(Writer *writer, Node *node);
 void put_images_without_script(Writer *writer, Node *node);
 String destination_of(Writer *writer, String reference);
 void put_inline_code(Writer *writer, Node *node);
+void settle_code(Writer *writer);
 void put_code_block(Writer *writer, Node *node);
 void put_math(Writer *writer, Node *node);
 void put_math_script(Writer *writer, Node *node);

@@ -103,7 +103,7 @@ static String code_text(Writer *writer, const Node *node) {
     if (current == NULL)
         return LITERAL("");
     if (is_only_child(current) && element_of(writer, current) == E_TEXT)
-        return text_of(current);
+        return page_text(writer, current);
     Lines lines = {.text = {.writer = writer}, .fresh = true};
     Opened *stack = NULL;
     int64_t depth = 0, room = 0;
@@ -119,7 +119,7 @@ static String code_text(Writer *writer, const Node *node) {
         }
         int element = element_of(writer, current);
         if (element == E_TEXT) {
-            add_code(&lines, text_of(current));
+            add_code(&lines, page_text(writer, current));
         } else if (element == E_BR) {
             add_break(&lines);
         } else if (!is_skipped(element) && current->type == ELEMENT_NODE) {
@@ -177,19 +177,27 @@ static String code_span(Writer *writer, String text) {
     return JOIN(writer, fence, pad, text, pad, fence);
 }
 
+/* Write the last code span anew, where others have joined it. */
+void settle_code(Writer *writer) {
+    if (!writer->code_grown)
+        return;
+    writer->code_grown = false;
+    writer->marks[writer->count - 1] = JOIN(writer, writer->code_before, code_span(writer, built(&writer->code)));
+}
+
 /* Write a code span. Two side by side would be read as one with backticks inside, so they become one. */
 static void put_span(Writer *writer, String text) {
     if (writer->code_at == writer->count && !writer->ws && goes_on(writer, LITERAL("`"))) {
-        text = JOIN(writer, writer->code_text, text);
-        writer->marks[writer->count - 1] = JOIN(writer, writer->code_before, code_span(writer, text));
+        writer->code_grown = true;
     } else {
         String span = code_span(writer, text);
         put(writer, LITERAL(""), span);
         String mark = writer->marks[writer->count - 1];
         writer->code_before = slice(mark, 0, mark.length - span.length);
+        writer->code = (Builder){.writer = writer};
     }
+    add(&writer->code, text);
     writer->code_at = writer->count;
-    writer->code_text = text;
 }
 
 static void put_inline_text(Writer *writer, const Node *node) {
@@ -284,7 +292,7 @@ static String named_at(String classes, size_t at) {
 }
 
 /* The language that an element names, empty where it names none. */
-static String language_of_element(const Writer *writer, const Node *node) {
+static String language_of_element(Writer *writer, const Node *node) {
     static const uint8_t attributes[] = {A_DATA_LANG, A_DATA_LANGUAGE};
     for (size_t i = 0; i < sizeof attributes; i++) {
         String value = stripped(attribute_of(writer, node, attributes[i]));
@@ -306,7 +314,7 @@ static String language_of_element(const Writer *writer, const Node *node) {
 }
 
 /* The language that the block, its `<code>`, or one of two elements around it names. */
-static String language_of(const Writer *writer, const Node *node) {
+static String language_of(Writer *writer, const Node *node) {
     const Node *code = following(node, node);
     while (code != NULL && element_of(writer, code) != E_CODE)
         code = following(code, node);

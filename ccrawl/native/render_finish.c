@@ -245,6 +245,7 @@ String finish(Writer *writer) {
     Builder out = {.writer = writer};
     if (writer->count == 0)
         return LITERAL("");
+    settle_code(writer);
     String ending = closing_of_page(writer);
     for (int64_t i = 0; i < writer->count; i++) {
         String text = writer->texts[i];

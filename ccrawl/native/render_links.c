@@ -250,7 +250,7 @@ Close open_link(Writer *writer, Node *node) {
         return JUST_FOLLOWS;
     const Node *child = node->first_child;
     if (writer->inline_count == 0 && is_only_child(child) && element_of(writer, child) == E_TEXT) {
-        put_plain_link(writer, text_of(child), closing);
+        put_plain_link(writer, page_text(writer, child), closing);
         return skip_children;
     }
     return open_inline(writer, ANCHOR, LITERAL("["), closing) ? close_inline : JUST_FOLLOWS;

@@ -24,7 +24,7 @@ static bool read_integer(String value, int64_t *number) {
     return digits > 0;
 }
 
-static void number_list(const Writer *writer, const Node *node, List *list) {
+static void number_list(Writer *writer, const Node *node, List *list) {
     bool has_start = read_integer(attribute_of(writer, node, A_START), &list->number);
     if (!has_attribute(writer, node, A_REVERSED))
         return;
@@ -37,12 +37,12 @@ static void number_list(const Writer *writer, const Node *node, List *list) {
 }
 
 /* Whether the first item starts with a paragraph, which makes the list a loose one: with blank lines between. */
-static bool starts_with_paragraph(const Writer *writer, const Node *node) {
+static bool starts_with_paragraph(Writer *writer, const Node *node) {
     const Node *item = node->first_child;
     while (item != NULL && element_of(writer, item) != E_LI)
         item = item->next;
     const Node *child = item == NULL ? NULL : item->first_child;
-    while (child != NULL && element_of(writer, child) == E_TEXT && stripped(text_of(child)).length == 0)
+    while (child != NULL && element_of(writer, child) == E_TEXT && stripped(page_text(writer, child)).length == 0)
         child = child->next;
     return child != NULL && element_of(writer, child) == E_P;
 }
@@ -188,6 +188,7 @@ static void end_heading(Writer *writer) {
 static void underline(Writer *writer, String lead, String line) {
     int64_t start = restore(writer).number;
     if (!writer->context->has_lead) {
+        settle_code(writer);
         settle(writer);
         bool has_bar = false;
         for (int64_t i = start; i < writer->count; i++)

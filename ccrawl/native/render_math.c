@@ -46,7 +46,7 @@ static void put_tex(Writer *writer, String tex, bool display) {
         put(writer, LITERAL(""), span);
 }
 
-static bool is_copy(const Writer *writer, const Node *node) {
+static bool is_copy(Writer *writer, const Node *node) {
     String classes = node->type != ELEMENT_NODE ? LITERAL("") : attribute_of(writer, node, A_CLASS);
     for (size_t start = 0, end; start < classes.length; start = end + 1) {
         for (end = start; end < classes.length && !(classes.bytes[end] < 0x80 && is_space(classes.bytes[end]));)
@@ -58,12 +58,12 @@ static bool is_copy(const Writer *writer, const Node *node) {
     return false;
 }
 
-static bool says_display(const Writer *writer, const Node *node) {
+static bool says_display(Writer *writer, const Node *node) {
     return contains(attribute_of(writer, node, A_CLASS), "katex-display");
 }
 
 /* Unlink the pictures of a formula that stand behind it; whether one says that it is a display. */
-static bool drop_copies(const Writer *writer, const Node *node) {
+static bool drop_copies(Writer *writer, const Node *node) {
     bool display = false;
     const Node *holder = node->parent;
     for (int i = 0; i < 2 && holder != NULL; i++, holder = holder->parent) {
@@ -128,7 +128,7 @@ static String with_between(Writer *writer, const char *start, const String *part
 static String words_within(Writer *writer, const Node *node) {
     Builder text = {.writer = writer};
     for (const Node *inner = node; inner != NULL; inner = following(inner, node)) {
-        add(&text, text_of(inner));
+        add(&text, page_text(writer, inner));
         add_byte(&text, ' ');
     }
     const uint8_t *at = text.bytes;
@@ -192,7 +192,7 @@ static String presentation_tex(Writer *writer, const Node *root) {
         int element = element_of(writer, child);
         if (element == E_TEXT) {
             if (!is_blank(child))
-                add_part(writer, stack + depth, stripped(text_of(child)));
+                add_part(writer, stack + depth, stripped(page_text(writer, child)));
         } else if (is_shown(element) && depth == MOST_NESTED) {
             add_part(writer, stack + depth, words_within(writer, child));
         } else if (is_shown(element)) {

@@ -5,6 +5,8 @@
 #include "characters.h"
 #include "render.h"
 
+#include <string.h>
+
 enum { MOST_LABEL = 40 }; /* characters */
 
 static const char *const SIGNS[] = {"#", "¶", "§", "🔗", "↩", "↩︎", "↩️", "↑", "⤴", "^"};
@@ -14,7 +16,7 @@ enum { SIGN_COUNT = sizeof SIGNS / sizeof *SIGNS };
 bool is_sign(Writer *writer, Node *node) {
     String text = stripped(text_within(writer, node));
     for (int i = 0; i < SIGN_COUNT; i++)
-        if (starts_with(text, SIGNS[i]) && SIGNS[i][text.length] == 0)
+        if (text.length == strlen(SIGNS[i]) && starts_with(text, SIGNS[i]))
             return true;
     return false;
 }

@@ -262,6 +262,7 @@ static void end_table(Writer *writer) {
     int64_t first = table == NULL ? -1 : first_text(table);
     if (first < 0)
         return;
+    settle_code(writer);
     escape_bars(writer, first);
     write_bars(writer, table);
 }

@@ -226,6 +226,33 @@ bool is_unseen(uint32_t code) {
     return is_invisible(code) || (code >= 0xFDD0 && code <= 0xFDEF) || (code & 0xFFFE) == 0xFFFE;
 }
 
+static bool is_valid(String text) {
+    const uint8_t *at = text.bytes, *end = at + text.length;
+    while (at < end) {
+        if (*at < 0x80) {
+            at++;
+            continue;
+        }
+        const uint8_t *start = at;
+        if (next_character(&at, end) == REPLACEMENT && !(at - start == 3 && start[0] == 0xEF))
+            return false;
+    }
+    return true;
+}
+
+/* Text of the page as valid UTF-8, U+FFFD for what is none: a tree may be made of any bytes. */
+String valid(Writer *writer, String text) {
+    if (is_valid(text))
+        return text;
+    Builder out = {.writer = writer};
+    const uint8_t *at = text.bytes, *end = at + text.length;
+    while (at < end) {
+        uint8_t bytes[4];
+        add(&out, (String){bytes, (size_t)(put_character(bytes, next_character(&at, end)) - bytes)});
+    }
+    return built(&out);
+}
+
 /* `text` without white space and what is unseen at its ends, and whether there was white space. */
 String visible(String text, bool *space_before, bool *space_after) {
     *space_before = *space_after = false;

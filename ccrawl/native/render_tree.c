@@ -36,17 +36,21 @@ bool has_attribute(const Writer *writer, const Node *node, int attribute) {
     return find_attribute(writer, node, attribute) != NULL;
 }
 
-String attribute_of(const Writer *writer, const Node *node, int attribute) {
+String attribute_of(Writer *writer, const Node *node, int attribute) {
     const Attribute *found = find_attribute(writer, node, attribute);
-    return found == NULL || found->value == NULL || found->value->bytes == NULL ? LITERAL("") : *found->value;
+    if (found == NULL || found->value == NULL || found->value->bytes == NULL)
+        return LITERAL("");
+    return valid(writer, *found->value);
 }
+
+String page_text(Writer *writer, const Node *node) { return valid(writer, text_of(node)); }
 
 bool is_only_child(const Node *child) { return child != NULL && child->next == NULL; }
 
 String text_within(Writer *writer, const Node *node) {
     Builder text = {.writer = writer};
     for (const Node *inner = node; inner != NULL; inner = following(inner, node))
-        add(&text, text_of(inner));
+        add(&text, page_text(writer, inner));
     return built(&text);
 }
 
@@ -90,7 +94,7 @@ static bool style_hides(String style) {
     return false;
 }
 
-static bool is_hidden(const Writer *writer, const Node *node) {
+static bool is_hidden(Writer *writer, const Node *node) {
     if (node->type != ELEMENT_NODE || ((const Element *)node)->first_attribute == NULL)
         return false;
     if (has_attribute(writer, node, A_HIDDEN) &&

@@ -161,7 +161,7 @@ static void write_tree(Writer *writer, Node *root) {
         } else {
             int element = element_of(writer, node);
             if (element == E_TEXT) {
-                put_text(writer, text_of(node));
+                put_text(writer, page_text(writer, node));
             } else {
                 Close close = open_element(writer, node, element);
                 if (close != skip_children && node->first_child != NULL) {

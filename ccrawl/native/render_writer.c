@@ -42,6 +42,7 @@ void one_line(Context *context, String joint) {
 }
 
 void append(Writer *writer, String mark, String text) {
+    settle_code(writer);
     if (writer->count == writer->room) {
         int64_t room = writer->room, room_marks = writer->room, room_pictures = writer->room;
         writer->texts = grown(writer, writer->texts, writer->count, &room, sizeof *writer->texts);

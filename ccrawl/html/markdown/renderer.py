@@ -156,7 +156,7 @@ class _Tables:
         starts = np.cumsum([0, *map(len, others)], dtype=np.int64)
         keys = Keys(
             len(others),
-            self._kept(np.frombuffer(b"".join(others), np.uint8)),
+            self._kept(np.frombuffer(bytearray(b"".join(others)), np.uint8)),
             self._kept(starts),
             self._kept(np.array(list(others.values()), np.uint64)),
         )
