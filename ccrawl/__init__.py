@@ -184,11 +184,16 @@ def refetch(
     from ccrawl.archives import Source
     from ccrawl.dataset.layout import check_crawl_id
     from ccrawl.html.extractors import get_extractor
+    from ccrawl.index.open import missing
     from ccrawl.refetch.options import RefetchOptions
-    from ccrawl.refetch.run import run_refetch
     from ccrawl.refetch.targets import ARCHIVE, Input, find_inputs
     from ccrawl.refetch.work import FOLDER
     from ccrawl.run.events import ignore
+
+    try:
+        from ccrawl.refetch.run import run_refetch
+    except ImportError as error:
+        raise missing("a refetch", "refetch") from error
 
     options = options or RefetchOptions()
     options.check()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import sys
 import zlib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import brotli
 import pytest
 from support.hostile import Call, Server, answer, fetched, redirect
 
+import ccrawl
 from ccrawl import __version__
 from ccrawl.errors import UsageError
 from ccrawl.refetch import client, exchanging
@@ -159,6 +161,14 @@ def test_more_connections_than_files_may_be_open_are_refused(monkeypatch: pytest
 
     with pytest.raises(UsageError, match="ulimit"):
         asyncio.run(main())
+
+
+def test_a_package_that_is_not_there_is_said_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "ccrawl.refetch.run", None)
+    with pytest.raises(UsageError, match=r"pip install .*protego"):
+        ccrawl.refetch("urls.txt", tmp_path)
 
 
 def test_cookies_are_neither_kept_nor_sent() -> None:
