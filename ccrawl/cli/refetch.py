@@ -42,10 +42,10 @@ from ccrawl.cli.options import (
 )
 from ccrawl.cli.units import binary_size, parse_size, path_named
 from ccrawl.errors import UsageError
+from ccrawl.fetching.options import RefetchOptions
+from ccrawl.fetching.types import FetchOptions
 from ccrawl.html.markdown.options import RenderOptions
 from ccrawl.html.options import ExtractOptions
-from ccrawl.refetch.options import RefetchOptions
-from ccrawl.refetch.types import FetchOptions
 from ccrawl.run.options import ExportOptions
 
 _PAGES, _FETCH = ExportOptions(), FetchOptions()

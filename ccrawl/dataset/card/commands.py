@@ -12,7 +12,7 @@ from ccrawl.dataset.card.facts import Facts
 from ccrawl.dataset.card.front_matter import config_name
 from ccrawl.dataset.ledger import ShardEntry
 from ccrawl.dataset.manifest import CRAWL_LIST, LOCATIONS, crawl_of, ranges
-from ccrawl.refetch.types import FetchOptions
+from ccrawl.fetching.types import FetchOptions
 from ccrawl.run.options import ExportOptions
 
 _SOURCES_SHOWN = 6
