@@ -6,7 +6,7 @@
 One process serves 200 host names on loopback addresses; all others are clients of it, each in a process of
 its own. Figures:
   bare        a loop of the client library alone: pages a second, and CPU milliseconds a page
-  fetch       `ccrawl.refetch.client.fetch` with robots.txt, guard, schedule, heads and timings
+  fetch       `ccrawl.fetching.client.fetch` with robots.txt, guard, schedule, heads and timings
   ratio       pages a second of fetch over those of the bare aiohttp loop (wanted: at least 0.6)
   memory      peak resident set with 1,000 connections under way (wanted: below 600 MB)
   mix         all pages, of which a fifth stand on dead, silent, dripping or hostile hosts, over the healthy
@@ -177,8 +177,8 @@ async def bare_httpx(pages: Iterator[str], workers: int) -> int:
 
 
 async def ours(pages: Iterator[str], workers: int) -> Counter[str]:
-    from ccrawl.refetch.client import FetchOptions, fetch
-    from ccrawl.refetch.types import Target
+    from ccrawl.fetching.client import FetchOptions, fetch
+    from ccrawl.fetching.types import Target
 
     options = FetchOptions(
         connections=workers,
@@ -202,7 +202,7 @@ def client(which: str, kind: str, pages: int, port: int, workers: int) -> None:
     # Imported before the clock starts.
     import aiohttp  # noqa: F401
 
-    import ccrawl.refetch.client  # noqa: F401
+    import ccrawl.fetching.client  # noqa: F401
 
     loops = {"aiohttp": bare_aiohttp, "httpx": bare_httpx, "ours": ours}
     asked = urls(kind, pages, port)

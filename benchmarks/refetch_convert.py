@@ -27,10 +27,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import ccrawl  # noqa: E402
-from ccrawl.refetch.options import RefetchOptions  # noqa: E402
-from ccrawl.refetch.pages import text_of  # noqa: E402
-from ccrawl.refetch.run import RefetchReport  # noqa: E402
-from ccrawl.refetch.types import FetchOptions  # noqa: E402
+from ccrawl.fetching.options import RefetchOptions  # noqa: E402
+from ccrawl.fetching.pages import text_of  # noqa: E402
+from ccrawl.fetching.run import RefetchReport  # noqa: E402
+from ccrawl.fetching.types import FetchOptions  # noqa: E402
 from ccrawl.run.options import ExportOptions  # noqa: E402
 
 HOSTS = 200

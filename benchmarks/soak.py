@@ -4,7 +4,7 @@
 
 Without WARC the pages are made here, 1,000 different ones over and over, 2 to 60 KB. Figures:
   worker     one shard of --pages pages in one process: its resident set on the way, and the slope of a line
-             through the samples (the first tenth, in which caches fill, left out)
+             through the samples (the first half, in which caches and a row group fill, left out)
   converters the same shard, a quarter of it, fanned out to two converters: the steepest process of the three,
              and the peak of the one that reads ahead, which is bounded by batches, not by pages
   limit      RLIMIT_DATA of a worker, beside what it had at its start and --worker-memory
@@ -115,7 +115,9 @@ class Watch:
         self.own.append(me.memory_info().rss)
         for process in me.children(recursive=True):
             try:
-                self.others[process.pid].append((event.progress.pages, process.memory_info().rss))
+                rss = process.memory_info().rss
+                if rss:  # none of one that has just ended
+                    self.others[process.pid].append((event.progress.pages, rss))
                 self.limits[process.pid] = process.rlimit(psutil.RLIMIT_DATA)[0]
             except psutil.Error:
                 continue
@@ -126,9 +128,9 @@ class Watch:
 
 
 def slope(samples: Sequence[tuple[int, int]]) -> float:
-    """Bytes a unit, by least squares, without the first tenth of the way."""
+    """Bytes a unit, by least squares, without the first half of the way."""
     points = np.array(samples, float)
-    points = points[points[:, 0] >= points[-1, 0] / 10]
+    points = points[points[:, 0] >= points[-1, 0] / 2]
     return float(np.polyfit(points[:, 0], points[:, 1], 1)[0]) if len(points) > 2 else 0.0
 
 

@@ -10,7 +10,7 @@ them. The floor of a step is what the libraries under it take for the same page 
   parse       lexbor on the page's UTF-8
   content     lexbor's own text of the body: one walk of the tree, in C
   Markdown    the same of what content kept
-  language    the model's answer for the same sample
+  language    the model's answer for the sample that is enough for nearly all
   simhash     xxh3-64 of the text, at once
   write       ParquetWriter.write_table of the rows, at once
 """
@@ -145,7 +145,7 @@ def floors(path: Path, kept: list[Kept], clock: Clock) -> None:
             clock.time("content", tree.body.text)
         node = main_content(tree).node
         clock.time("Markdown", node.text)
-        sample = language._sample(page.markdown).lower()
+        sample = language._sample(language._prose(page.markdown), language._FEW_CHARACTERS).lower()
         clock.time("language", model.predict, sample)
         clock.time("simhash", xxh3_64_intdigest, page.markdown.encode())
     table = pa.table({"markdown": [page.markdown for page in kept]})

@@ -22,10 +22,8 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,10 +34,10 @@ if TYPE_CHECKING:
     from ccrawl.dataset.publish import publish
     from ccrawl.dataset.verify import verify
     from ccrawl.duplicates import dedup
+    from ccrawl.fetching.convert import ConvertDatasetReport
+    from ccrawl.fetching.options import RefetchOptions
+    from ccrawl.fetching.run import RefetchReport
     from ccrawl.html.options import ExtractOptions
-    from ccrawl.refetch.convert import ConvertDatasetReport
-    from ccrawl.refetch.options import RefetchOptions
-    from ccrawl.refetch.run import RefetchReport
     from ccrawl.run.events import Listener
     from ccrawl.run.export import ExportReport
     from ccrawl.run.options import ExportOptions
@@ -183,12 +181,17 @@ def refetch(
     """
     from ccrawl.archives import Source
     from ccrawl.dataset.layout import check_crawl_id
+    from ccrawl.fetching.options import RefetchOptions
+    from ccrawl.fetching.targets import ARCHIVE, Input, find_inputs
+    from ccrawl.fetching.work import FOLDER
     from ccrawl.html.extractors import get_extractor
-    from ccrawl.refetch.options import RefetchOptions
-    from ccrawl.refetch.run import run_refetch
-    from ccrawl.refetch.targets import ARCHIVE, Input, find_inputs
-    from ccrawl.refetch.work import FOLDER
+    from ccrawl.index.open import missing
     from ccrawl.run.events import ignore
+
+    try:
+        from ccrawl.fetching.run import run_refetch
+    except ImportError as error:
+        raise missing("a refetch", "refetch") from error
 
     options = options or RefetchOptions()
     options.check()
@@ -239,8 +242,8 @@ def convert_dataset(
     Raises UsageError and OutputError; a file that can't be read, and pages that can't be converted, are in
     the report. With `options.strict` the first failed shard raises.
     """
+    from ccrawl.fetching.convert import run_convert
     from ccrawl.html.extractors import get_extractor
-    from ccrawl.refetch.convert import run_convert
     from ccrawl.run.events import ignore
     from ccrawl.run.options import ExportOptions
 
@@ -319,15 +322,3 @@ def _cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this system
         return os.cpu_count() or 1
-
-
-class _Package(ModuleType):
-    """`refetch` is a function here and a package of modules below: importing one of those would put the
-    package in the function's place."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name != "refetch" or not isinstance(value, ModuleType):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

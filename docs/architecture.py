@@ -53,7 +53,7 @@ PACKAGES = {
     "duplicates": "exact and near duplicates over a dataset",
     "duplicates.html": "their report to look at",
     "index": "the dedupe index across runs",
-    "refetch": "today's page for every URL",
+    "fetching": "today's page for every URL",
     "native": "main content in C: walking, judging and cutting the tree, called through ctypes",
 }
 

@@ -110,7 +110,7 @@ def faults() -> str:
 
 def fetch_errors() -> str:
     """What may have kept a URL from being fetched."""
-    from ccrawl.refetch.types import ERRORS
+    from ccrawl.fetching.types import ERRORS
 
     rows = [f"| `{error}` | {meaning} |" for error, meaning in ERRORS.items()]
     head = [

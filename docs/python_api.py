@@ -53,14 +53,14 @@ def classes() -> list[type]:
     from ccrawl.dataset.publish import PublishReport
     from ccrawl.dataset.verify import Fault, VerifyReport
     from ccrawl.duplicates import DedupOptions, DedupReport
+    from ccrawl.fetching.convert import ConvertDatasetReport
+    from ccrawl.fetching.hosts import SlowHost
+    from ccrawl.fetching.options import RefetchOptions
+    from ccrawl.fetching.run import RefetchReport
+    from ccrawl.fetching.types import FetchOptions
+    from ccrawl.fetching.wacz import WaczReport
     from ccrawl.html.markdown.options import RenderOptions
     from ccrawl.html.options import ExtractOptions
-    from ccrawl.refetch.convert import ConvertDatasetReport
-    from ccrawl.refetch.hosts import SlowHost
-    from ccrawl.refetch.options import RefetchOptions
-    from ccrawl.refetch.run import RefetchReport
-    from ccrawl.refetch.types import FetchOptions
-    from ccrawl.refetch.wacz import WaczReport
     from ccrawl.run.export import ExportReport
     from ccrawl.run.indexed import IndexReport
     from ccrawl.run.options import ExportOptions

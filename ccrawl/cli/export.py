@@ -44,13 +44,14 @@ from ccrawl.cli.options import (
     Strict,
     WorkerMemory,
     Workers,
+    rules_of,
 )
 from ccrawl.cli.settings import FROM_COMMAND_LINE, options_of, source_of
 from ccrawl.cli.units import binary_size, parse_size, path_named
 from ccrawl.errors import UsageError
 from ccrawl.html.markdown.options import RenderOptions
 from ccrawl.html.options import ExtractOptions
-from ccrawl.run.options import ExportOptions, Normalize
+from ccrawl.run.options import ExportOptions
 
 _DEFAULTS = ExportOptions()
 _MAX_PAGE_BYTES, _WORKER_MEMORY = map(binary_size, (_DEFAULTS.max_page_bytes, _DEFAULTS.worker_memory))
@@ -161,10 +162,6 @@ def command(
         raise UsageError("--no-commit says what becomes of a run in a --dedup-index; give one")
     if duplicates is not None and not dedup_digest and dedup_index is None:
         raise UsageError("--duplicates lists what --dedup-digest or --dedup-index drop; give one of them")
-    if dedup_normalize is not None and not dedup_digest and dedup_index is None:
-        raise UsageError(
-            "--dedup-normalize says what --dedup-digest or --dedup-index compare; give one of them"
-        )
     options = ExportOptions(
         extractor=extractor,
         extract=ExtractOptions(
@@ -172,7 +169,7 @@ def command(
         ),
         dedup_digest=dedup_digest,
         dedup_min_bytes=parse_size(dedup_min_bytes),
-        dedup_normalize=_rules(dedup_normalize),
+        dedup_normalize=rules_of(dedup_normalize, used=dedup_digest or dedup_index is not None),
         languages=tuple(code.strip() for value in lang or [] for code in value.split(",") if code.strip()),
         min_language_confidence=min_lang_confidence,
         limit=limit,
@@ -218,15 +215,6 @@ def command(
     else:
         print(summary.as_text(report))
     return 0 if report.complete else 3
-
-
-def _rules(path: Path | None) -> Normalize:
-    if path is None:
-        return Normalize()
-    from ccrawl.index.rules import read_rules
-
-    rules = read_rules(path)
-    return Normalize(rules.name, rules.lines)
 
 
 def _located(

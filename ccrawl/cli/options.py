@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from ccrawl.cli.units import path_named
+from ccrawl.errors import UsageError
+from ccrawl.run.options import Normalize
 
 READ, KEEP, CONVERT, RUN = "What to read", "What to keep", "How to convert", "How to run"
 
@@ -162,3 +164,14 @@ AsJson = Annotated[
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress, only the summary.", rich_help_panel=RUN)
 ]
+
+
+def rules_of(path: Path | None, *, used: bool) -> Normalize:
+    """The rules of --dedup-normalize. UsageError for a bad file, and when nothing is compared by them."""
+    if path is None:
+        return Normalize()
+    if not used:
+        raise UsageError(
+            "--dedup-normalize says what --dedup-digest or --dedup-index compare; give one of them"
+        )
+    return Normalize.read(path)

@@ -21,6 +21,7 @@ from ccrawl.cli.options import (
     DedupDigest,
     DedupIndex,
     DedupMinBytes,
+    DedupNormalize,
     Extractor,
     Favor,
     Headings,
@@ -37,13 +38,14 @@ from ccrawl.cli.options import (
     Strict,
     WorkerMemory,
     Workers,
+    rules_of,
 )
 from ccrawl.cli.units import binary_size, parse_size, path_named
 from ccrawl.errors import UsageError
+from ccrawl.fetching.options import RefetchOptions
+from ccrawl.fetching.types import FetchOptions
 from ccrawl.html.markdown.options import RenderOptions
 from ccrawl.html.options import ExtractOptions
-from ccrawl.refetch.options import RefetchOptions
-from ccrawl.refetch.types import FetchOptions
 from ccrawl.run.options import ExportOptions
 
 _PAGES, _FETCH = ExportOptions(), FetchOptions()
@@ -147,6 +149,7 @@ def command(
     dedup_digest: DedupDigest = False,
     dedup_index: DedupIndex = None,
     dedup_min_bytes: DedupMinBytes = str(_PAGES.dedup_min_bytes),
+    dedup_normalize: DedupNormalize = None,
     no_commit: NoCommit = False,
     extractor: Extractor = _PAGES.extractor,
     favor: Favor = _PAGES.extract.favor,
@@ -196,6 +199,7 @@ def command(
             ),
             dedup_digest=dedup_digest,
             dedup_min_bytes=parse_size(dedup_min_bytes),
+            dedup_normalize=rules_of(dedup_normalize, used=dedup_digest or dedup_index is not None),
             limit=limit,
             crawl=crawl,
             strict=strict,

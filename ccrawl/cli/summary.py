@@ -11,8 +11,8 @@ from ccrawl.run.export import ExportReport
 from ccrawl.run.indexed import IndexReport
 
 if TYPE_CHECKING:
-    from ccrawl.refetch.convert import ConvertDatasetReport
-    from ccrawl.refetch.run import RefetchReport
+    from ccrawl.fetching.convert import ConvertDatasetReport
+    from ccrawl.fetching.run import RefetchReport
 
     Report = ExportReport | RefetchReport | ConvertDatasetReport
 

@@ -1,7 +1,8 @@
-"""The native part: a page's tree as arrays, and the arithmetic over them, in C.
+"""The native part: a page's tree as arrays, the arithmetic over them, and fingerprints, in C.
 
 It is a plain shared library, without Python's headers, that the installation compiles (`compiling.py`). It is
-loaded here, and its functions get their signatures; `ccrawl.html.content` calls them with numpy's arrays.
+loaded here, and its functions get their signatures; `ccrawl.html.content` and `ccrawl.text.simhash` call them
+with numpy's arrays.
 """
 
 from __future__ import annotations
@@ -70,6 +71,16 @@ class Forest(ctypes.Structure):
     )
 
 
+class Folding(ctypes.Structure):
+    """Which characters are of words, and what they fold to; fingerprint.c says what each array is."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("plain", "kinds", "folded")),
+        ("fold_below", c_int64),
+        *((name, c_void_p) for name in ("several", "several_start")),
+    )
+
+
 Given = c_double * 13  # what the head and the URL say; features.h says in which order
 
 _PAGE, _FOREST = ctypes.POINTER(PageArrays), ctypes.POINTER(Forest)
@@ -102,6 +113,8 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # what a function returns, and take
     "ccrawl_render": (c_int, _TABLES, c_void_p, c_uint64, c_void_p, c_void_p),
     "ccrawl_free_text": (None, c_void_p),
     "ccrawl_prune": (c_int, _TABLES, _PAGE, _ARRAY, _ARRAY),
+    "ccrawl_simhash": (c_int, ctypes.POINTER(Folding), c_char_p, c_int64, ctypes.POINTER(c_uint64)),
+    "ccrawl_xxh3": (c_uint64, c_char_p, c_int64),
 }
 
 

@@ -70,20 +70,26 @@ typedef struct {
 static void count_text(const Tables *tables, const uint8_t *at, const uint8_t *end, Counts *counts, bool *in_word) {
     const uint8_t *entry = tables->characters.entry;
     bool word = *in_word;
+    int64_t words = 0, last = counts->last;
     while (at != end) {
         uint32_t code = *at < 0x80 ? *at++ : next_character(&at, end);
         int class = entry[code] & CLASS_MASK;
         bool is_word = class <= WIDE;
         counts->classes[class]++;
-        counts->characters++;
-        counts->words += is_word && !word;
+        words += is_word && !word;
         word = is_word;
-        if (class != SPACE) {
-            counts->dark++;
-            counts->last = class;
-        }
+        last = class == SPACE ? last : class;
     }
+    counts->words += words;
+    counts->last = last;
     *in_word = word;
+}
+
+static void sum_classes(Counts *counts) {
+    counts->characters = 0;
+    for (int class = 0; class < CLASSES; class++)
+        counts->characters += counts->classes[class];
+    counts->dark = counts->characters - counts->classes[SPACE];
 }
 
 static Counts count_block(const Tables *tables, const Page *page, int64_t block) {
@@ -92,10 +98,11 @@ static Counts count_block(const Tables *tables, const Page *page, int64_t block)
     int64_t end = block + 1 < page->blocks ? page->b_first[block + 1] : page->texts;
     for (int64_t text = page->b_first[block]; text < end; text++) {
         const uint8_t *at = (const uint8_t *)(uintptr_t)page->t_address[text];
-        int64_t before = counts.dark;
         count_text(tables, at, at + page->t_size[text], &counts, &in_word);
+        int64_t dark = counts.dark;
+        sum_classes(&counts);
         if (page->n_tags[page->t_node[text]] & tables->link_bit)
-            counts.linked += counts.dark - before;
+            counts.linked += counts.dark - dark;
     }
     counts.characters += end - page->b_first[block] - 1; /* a space between two texts */
     return counts;

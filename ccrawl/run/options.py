@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from ccrawl.archives import CaptureOptions
@@ -26,6 +27,14 @@ class Normalize:
 
     name: str = ""
     rules: tuple[str, ...] = ()
+
+    @staticmethod
+    def read(path: Path) -> Normalize:
+        """Those of a file. UsageError when it can't be read, and for the first bad line, by its number."""
+        from ccrawl.index.rules import read_rules
+
+        found = read_rules(path)
+        return Normalize(found.name, found.lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,18 +17,21 @@ The votes are Charikar's ("Similarity estimation techniques from rounding algori
 weights. Features are told apart by their hash: two different ones that share all 64 bits vote once, which
 a text of a million words meets with a probability of 3e-8.
 
-Measured on news pages of 11,000 characters (benchmarks/text.py): hashing the windows, one call each, is
-half of the time. Everything before and after it is numpy over characters or hashes.
+It is computed natively, in one pass over the text (ccrawl/native/fingerprint.c): on news pages of 11,000
+characters in a quarter of the time that numpy and a call of xxhash for each window took. The tests hold it
+to a slow reading of the definition, and its xxh3 to the package xxhash.
 """
 
 from __future__ import annotations
 
+import ctypes
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xxhash import xxh3_64_digest
 
+from ccrawl.native import Folding, address, checked, library
 from ccrawl.text._ranges import UNSPACED, WORD
 from ccrawl.text.destinations import without_destinations
 
@@ -36,30 +39,21 @@ DEFINITION = "words3-xxh3-64/1"
 NO_FINGERPRINT = 0
 
 _SEPARATOR, _WORD, _ALONE = 0, 1, 2
-_SPACE, _LINE = 0x20, 0x0A
-# In the table of folded characters: one that folds to several. A lone surrogate, which is no word's.
-_SEVERAL = 0xD800
-_FIRST_UNSPACED = UNSPACED[0][0]
-# ASCII as the table of folded characters has it.
-_FOLDED_ASCII = bytes(ord(chr(c).lower()) if chr(c).isalnum() else _SPACE for c in range(128)) + bytes(128)
-# Characters or windows worked on at a time: what stands in memory beside the text is bounded by this.
-_BLOCK = 1 << 15
+_CODE_POINTS = 0x110000
+_LINE = 0x0A
 
 
 def simhash(markdown: str) -> int:
     """The fingerprint of a Markdown text: 64 bits as an int, 0 when the text has no word.
 
-    Never raises on a string, lone surrogates included (they separate words). Linear in the length.
+    Never fails on a string, lone surrogates included (they separate words); MemoryError where there is no
+    room for a second copy of it. Linear in the length. Threads may call it at once.
     """
-    tokens = _joined_tokens(without_destinations(markdown))
-    if not tokens:
-        return NO_FINGERPRINT
-    hashes = _feature_hashes(tokens)
-    votes = np.zeros(64, dtype=np.int64)
-    for start in range(0, len(hashes), _BLOCK):
-        votes += _votes(hashes[start : start + _BLOCK])
-    majority = np.packbits(votes * 2 > len(hashes), bitorder="little")
-    return int.from_bytes(majority.tobytes(), "little") or 1
+    # As UTF-8 has no lone surrogates, their bytes are read as characters that are no word's.
+    utf8 = without_destinations(markdown).encode("utf-8", "surrogatepass")
+    fingerprint = ctypes.c_uint64()
+    checked(library.ccrawl_simhash(_tables().folding, utf8, len(utf8), fingerprint))
+    return fingerprint.value
 
 
 def distance(one: int, other: int) -> int:
@@ -67,143 +61,45 @@ def distance(one: int, other: int) -> int:
     return (one ^ other).bit_count()
 
 
-def _joined_tokens(text: str) -> bytes:
-    """The text's tokens as UTF-8, case-folded, with one space between neighbours."""
-    pieces = []
-    last = _SEPARATOR
-    for start in range(0, len(text), _BLOCK):
-        piece, last = _spaced(text[start : start + _BLOCK], last)
-        pieces.append(piece)
-    return b"".join(pieces).removeprefix(b" ")
+class _Tables:
+    """The native part's tables of characters, and the memory that they are in: 1.6 MB, made in 20 ms."""
+
+    def __init__(self) -> None:
+        kinds = np.full(_CODE_POINTS, _SEPARATOR, dtype=np.uint8)
+        for ranges, kind in ((WORD, _WORD), (UNSPACED, _ALONE)):
+            for first, last in ranges:
+                kinds[first : last + 1] = kind
+        folded, several = _folded(np.flatnonzero(kinds))
+        plain = np.zeros(256, dtype=np.uint8)
+        plain[:128] = np.where(kinds[:128] == _WORD, folded[:128], 0)
+        starts = np.cumsum([0, *map(len, several)], dtype=np.int64)
+        joined = np.frombuffer(bytearray().join(several), dtype=np.uint8)
+        self._arrays: tuple[npt.NDArray[Any], ...] = (plain, kinds, folded, joined, starts)
+        places = [address(array) for array in self._arrays]
+        self.folding = Folding(*places[:3], len(folded), *places[3:])
 
 
-def _spaced(text: str, last: int) -> tuple[bytes, int]:
-    """The case-folded tokens of a piece of text, each that opens here behind a space.
-
-    `last` is the class of the character before the piece; the class of its own last character is returned.
+def _folded(characters: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.uint32], list[bytes]]:
+    """What each code point folds to, up to the last of `characters` that doesn't fold to itself: a code
+    point, or _CODE_POINTS and its place among those that fold to several characters, which come as UTF-8.
     """
-    folded: npt.NDArray[np.uint8 | np.uint16]
-    if text.isascii():
-        folded = np.frombuffer(text.encode().translate(_FOLDED_ASCII), dtype=np.uint8)
-        return _squeezed(folded, last).tobytes(), _last_class(folded)
-    if "ß" in text:  # of the letters that fold to several, the one that is common
-        text = text.replace("ß", "ss")
-    # 16 bits a character are enough for nearly every page, and half the work.
-    encoding = "utf-16-le"
-    encoded = text.encode(encoding, "surrogatepass")
-    if len(encoded) == 2 * len(text):
-        characters = np.frombuffer(encoded, dtype="<u2")
-        folded = _folded().take(characters)  # a quarter of the time of indexing
-        # Latin, Greek, Cyrillic, Arabic, Indic ...: neither a token of its own nor _SEVERAL is this low.
-        if folded.max() < _FIRST_UNSPACED:
-            return _squeezed(folded, last).tobytes().decode(encoding).encode(), _last_class(folded)
-    else:
-        encoding = "utf-32-le"
-        characters = np.frombuffer(text.encode(encoding, "surrogatepass"), dtype="<u4")
-    classes = _classes().take(characters)
-    spaced = _with_spaces_between(characters, classes, last)
-    # Case comes last: a later Unicode may fold what was no letter in 14.0 to one, by then it is a space.
-    return spaced.tobytes().decode(encoding).casefold().encode(), int(classes[-1])
-
-
-def _squeezed(folded: npt.NDArray[np.uint8 | np.uint16], last: int) -> npt.NDArray[np.uint8 | np.uint16]:
-    """Folded characters of words alone with one space before each word: of each run, the last one."""
-    word = folded != _SPACE
-    kept = word.copy()
-    kept[:-1] |= word[1:]
-    spaced: npt.NDArray[np.uint8 | np.uint16] = folded[kept]
-    if word[0] and last != _WORD:
-        return np.concatenate((np.full(1, _SPACE, dtype=folded.dtype), spaced))
-    return spaced
-
-
-def _last_class(folded: npt.NDArray[np.uint8 | np.uint16]) -> int:
-    return _SEPARATOR if folded[-1] == _SPACE else _WORD
-
-
-def _with_spaces_between(
-    characters: npt.NDArray[np.uint16 | np.uint32], classes: npt.NDArray[np.uint8], last: int
-) -> npt.NDArray[np.uint16 | np.uint32]:
-    """The characters of tokens, with a space before each that opens one."""
-    kept = np.flatnonzero(classes)
-    # A character opens a token when it is one of its own, or when what stood before it (in the text, not
-    # among the kept) is no part of a word.
-    before = np.empty_like(classes)
-    before[0] = last
-    before[1:] = classes[:-1]
-    opens = ((classes == _ALONE) | (before != _WORD))[kept]
-    places = np.arange(len(kept)) + np.cumsum(opens)
-    spaced = np.full(int(places[-1]) + 1 if len(kept) else 0, _SPACE, dtype=characters.dtype)
-    spaced[places] = characters.take(kept)
-    return spaced
-
-
-def _feature_hashes(tokens: bytes) -> npt.NDArray[np.uint64]:
-    """The distinct hashes of the windows of three tokens (of the tokens, when they are fewer), sorted."""
-    characters = np.frombuffer(tokens, dtype=np.uint8)
-    gaps = np.flatnonzero(characters == _SPACE)
-    if len(gaps) < 2:
-        digests = [b"".join(map(xxh3_64_digest, tokens.split(b" ")))]
-    else:
-        bounds = np.concatenate(([-1], gaps, [len(tokens)]))
-        digests = [
-            b"".join(map(xxh3_64_digest, _every_third_window(characters, bounds[first : block + _BLOCK + 3])))
-            for block in range(0, len(bounds) - 3, _BLOCK)
-            for first in range(block, block + 3)
-        ]
-    # xxHash's canonical form is big-endian. Sorting tells features apart faster than a set does.
-    hashes = np.frombuffer(b"".join(digests), dtype=">u8").astype("<u8")
-    hashes.sort()
-    distinct = np.ones(len(hashes), dtype=np.bool_)
-    np.not_equal(hashes[1:], hashes[:-1], out=distinct[1:])
-    return hashes[distinct]
-
-
-def _every_third_window(characters: npt.NDArray[np.uint8], bounds: npt.NDArray[np.int64]) -> list[bytes]:
-    """The windows that follow each other without sharing a token, from the first token on.
-
-    `bounds` are the places around the tokens. Cutting the text at every third one in a single call costs a
-    quarter of cutting out window by window.
-    """
-    cuts = bounds[0::3]
-    if len(cuts) < 2:
-        return []
-    start = int(cuts[0]) + 1
-    text = characters[start : cuts[-1]].copy()
-    text[cuts[1:-1] - start] = _LINE
-    return text.tobytes().split(b"\n")
-
-
-def _votes(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """How many of the hashes have each bit, least significant first."""
-    # Eight counters of a byte each go in one 64-bit addition, and up to 255 votes they don't run over. So the
-    # hashes stand in at most 255 rows of as many columns as it takes, filled up with hashes without votes.
-    columns = -(-len(hashes) // 255)
-    rows = -(-len(hashes) // columns)
-    filled = np.zeros(rows * columns, dtype=np.uint64)
-    filled[: len(hashes)] = hashes
-    bits = np.unpackbits(filled.view(np.uint8), bitorder="little").view(np.uint64).reshape(rows, columns * 8)
-    votes: npt.NDArray[np.int64] = (
-        np.add.reduce(bits, axis=0).view(np.uint8).reshape(columns, 64).sum(axis=0, dtype=np.int64)
-    )
-    return votes
+    # All at once, a line each: a hundred thousand calls would take ten times as long.
+    lines = np.full((len(characters), 2), _LINE, dtype="<u4")
+    lines[:, 0] = characters
+    text = lines.tobytes().decode("utf-32-le").casefold()
+    codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+    ends = np.flatnonzero(codes == _LINE)
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    to = codes[starts]
+    more = np.flatnonzero(ends - starts > 1)
+    several = [text[starts[i] : ends[i]].encode() for i in more]
+    to[more] = _CODE_POINTS + np.arange(len(more))
+    size = int(characters[np.flatnonzero(to != characters)[-1]]) + 1
+    folded = np.arange(size, dtype=np.uint32)
+    folded[characters[characters < size]] = to[characters < size]
+    return folded, several
 
 
 @cache
-def _classes() -> npt.NDArray[np.uint8]:
-    """The class of every code point; a megabyte, made in a millisecond when first asked for."""
-    classes = np.full(0x110000, _SEPARATOR, dtype=np.uint8)
-    for ranges, kind in ((WORD, _WORD), (UNSPACED, _ALONE)):
-        for first, last in ranges:
-            classes[first : last + 1] = kind
-    return classes
-
-
-@cache
-def _folded() -> npt.NDArray[np.uint16]:
-    """For each 16-bit character of a word its folded one (or _SEVERAL), for the others a space."""
-    folded = np.full(1 << 16, _SPACE, dtype=np.uint16)
-    for character in np.flatnonzero(_classes()[: 1 << 16]).tolist():
-        to = chr(character).casefold()
-        folded[character] = ord(to) if len(to) == 1 and ord(to) < 1 << 16 else _SEVERAL
-    return folded
+def _tables() -> _Tables:
+    return _Tables()

@@ -29,8 +29,8 @@ from ccrawl.dataset.schema import REFETCH, arrow_schema
 from ccrawl.dataset.verify import VerifyReport
 from ccrawl.duplicates import DedupOptions
 from ccrawl.duplicates.output import CLUSTER_SCHEMA
+from ccrawl.fetching.types import ERRORS
 from ccrawl.html.extractors import EXTRACTORS
-from ccrawl.refetch.types import ERRORS
 from ccrawl.run import shard
 from ccrawl.run.duplicate_list import Duplicate
 from ccrawl.run.export import ExportReport

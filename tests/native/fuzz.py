@@ -169,6 +169,7 @@ def run(library: Path, seconds: float, seed: int, paths: list[Path]) -> None:
 
     from ccrawl.html.content import main_content
     from ccrawl.html.markdown import render
+    from ccrawl.text.simhash import simhash
 
     chance = random.Random(seed)
     last = Path("fuzz-page.html")
@@ -183,6 +184,7 @@ def run(library: Path, seconds: float, seed: int, paths: list[Path]) -> None:
         content = main_content(tree, "http://fuzz.test/a/b-c", favor=favor, explain=chance.random() < 0.2)
         if content.markdown is None:
             render(content.node)
+        simhash(page.decode("utf-8", "surrogateescape"))
         count += 1
     last.unlink()
     print(f"{count} pages, no fault")

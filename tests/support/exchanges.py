@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from ccrawl.refetch.types import Exchange, Fetched, Target
+from ccrawl.fetching.types import Exchange, Fetched, Target
 
 START = 1_790_000_000_123  # 2026-09-21T14:13:20.123Z
 

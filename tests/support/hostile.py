@@ -16,8 +16,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ccrawl.refetch.client import fetch
-from ccrawl.refetch.types import Fetched, FetchOptions, Target
+from ccrawl.fetching.client import fetch
+from ccrawl.fetching.types import Fetched, FetchOptions, Target
 
 
 @dataclass

@@ -83,6 +83,14 @@ def test_all_of_a_long_text_counts() -> None:
     assert detect(f"{ENGLISH}\n\n" + f"{GERMAN}\n\n" * 60).code == "deu"
 
 
+@pytest.mark.parametrize("beginning", ["Tokio Lima Oslo Kairo Quito Accra Dakar Tunis", "1999 2000 " * 5])
+def test_a_text_that_few_characters_leave_open_is_read_further(beginning: str) -> None:
+    # The first 40 characters of each of four lines are names of towns, which the model takes for Spanish, or
+    # numbers.
+    assert detect("\n".join([beginning] * 4)).code != "deu"
+    assert detect("\n".join([f"{beginning} {GERMAN}"] * 4)).code == "deu"
+
+
 def test_capitals_alone_change_nothing() -> None:
     polish = "Stocznia zakończyła budowę promu, który od czerwca będzie kursował między miastem a wyspą."
     greek = "Στην άκρη του λιμανιού δύο αδέλφια χτίζουν ακόμη ξύλινες βάρκες."

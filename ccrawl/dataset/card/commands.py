@@ -12,15 +12,15 @@ from ccrawl.dataset.card.facts import Facts
 from ccrawl.dataset.card.front_matter import config_name
 from ccrawl.dataset.ledger import ShardEntry
 from ccrawl.dataset.manifest import CRAWL_LIST, LOCATIONS, crawl_of, ranges
-from ccrawl.refetch.types import FetchOptions
+from ccrawl.fetching.types import FetchOptions
 from ccrawl.run.options import ExportOptions
 
 _SOURCES_SHOWN = 6
 _RANGES_SHOWN = 12
 # Placeholders for what the manifest does not hold.
 _MANY, _NUMBERS, _FILE, _INDEX = "SOURCE...", "NUMBERS", "LOCATIONS", "INDEX"
-_CONTACT, _WARC = "MAIL-OR-URL", "WARCS"
-_PLACEHOLDERS = (_MANY, _NUMBERS, _FILE, _INDEX, _CONTACT, _WARC)
+_RULES, _CONTACT, _WARC = "RULES", "MAIL-OR-URL", "WARCS"
+_PLACEHOLDERS = (_MANY, _NUMBERS, _FILE, _INDEX, _RULES, _CONTACT, _WARC)
 # Options whose flag is not their own name with dashes.
 _FLAGS = {"languages": "lang", "min_language_confidence": "min-lang-confidence"}
 
@@ -30,7 +30,10 @@ def made_by(facts: Facts, folder: str) -> list[str]:
     if facts.answers is None:
         return export_commands(facts, folder)
     options = facts.manifest.options
-    kept = ("extractor", "extract", "dedup_digest", "dedup_index", "dedup_min_bytes", "limit")
+    kept = (
+        *("extractor", "extract", "limit"),
+        *("dedup_digest", "dedup_index", "dedup_min_bytes", "dedup_normalize"),
+    )
     flags = _flags({name: options[name] for name in kept if name in options})
     if options.get("converted"):
         words = ["ccrawl", "convert-dataset", _MANY, "--out", folder, *flags]
@@ -85,7 +88,9 @@ def _flags(options: Mapping[str, Any], defaults: Mapping[str, Any] | None = None
     for name, value in options.items():
         default = defaults.get(name)
         flag = "--" + _FLAGS.get(name, name.replace("_", "-"))
-        if isinstance(value, dict):
+        if name == "dedup_normalize":
+            words += [flag, _RULES]
+        elif isinstance(value, dict):
             words += _flags(value, default if isinstance(default, dict) else {})
         elif value == (list(default) if isinstance(default, tuple) else default) or value is None:
             continue

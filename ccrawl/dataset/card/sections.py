@@ -133,8 +133,10 @@ def _steps_of_refetch(card: Card) -> list[str]:
         robots = "robots.txt was obeyed (RFC 9309)"
     copies = "No row was dropped for being a copy of another."
     if options.get("dedup_digest") or options.get("dedup_index"):
+        alike = ", or is alike under the rules of dedup_normalize," if options.get("dedup_normalize") else ""
         copies = (
-            "Pages whose body was there before were dropped, failures never; the first of the input stays."
+            f"Pages whose body was there before{alike} were dropped, failures never; the first of the input "
+            "stays."
         )
     converted = (
         "The HTML of each page (an answer with a status of 2xx) was kept as it came."
@@ -176,6 +178,8 @@ def _leaves(options: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, 
 
 
 def _dropped_copies(options: Mapping[str, Any]) -> str:
+    if options.get("dedup_normalize"):
+        return "Pages that the rules of dedup_normalize make alike to earlier ones were dropped."
     if options.get("dedup_index"):
         return "Pages whose payload was in an index of earlier captures were dropped before they were parsed."
     if options.get("dedup_digest"):

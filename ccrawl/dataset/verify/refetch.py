@@ -11,9 +11,9 @@ from ccrawl.archives.fields import host_of
 from ccrawl.dataset.schema import REFETCH, RefetchRow
 from ccrawl.dataset.verify.faults import Faults
 from ccrawl.dataset.verify.rows import LANGUAGE, is_date
-from ccrawl.refetch.pages import CONVERT
-from ccrawl.refetch.rows import CHANGED, GONE, NEW, SAME, RowCounts, body_digest
-from ccrawl.refetch.types import ERRORS
+from ccrawl.fetching.pages import CONVERT
+from ccrawl.fetching.rows import CHANGED, GONE, NEW, SAME, RowCounts, body_digest
+from ccrawl.fetching.types import ERRORS
 from ccrawl.run.convert import doc_id
 from ccrawl.text.simhash import simhash
 

@@ -15,6 +15,9 @@ from ccrawl.html.content.walk import Bits, Floats, Walk
 from ccrawl.native import HeadTexts, address, checked, library
 
 _LENGTH, _WORDS, _LINKED, _LAST, _IN_BODY, _IN_DESCRIPTION, _TITLE, _PHRASES = range(CLASSES, CLASSES + 8)
+# Characters of the head's texts, times the blocks that are looked for in them. Real pages stay at some
+# millions; of a page that was made to have more, the beginning is searched.
+_MOST_SEARCHED = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,8 @@ def read_text(page: Walk, head: PageHead, title: str) -> BlockText:
     bodies = _one_line(" ".join(head.bodies))
     description = _one_line(head.meta.get("description", "") + " " + head.meta.get("og:description", ""))
     wanted = _one_line(title).lower()
-    utf8 = [text.encode("utf-8", "replace") for text in (bodies, description, wanted)]
+    most = _MOST_SEARCHED // max(page.blocks, 1)
+    utf8 = [text.encode("utf-8", "replace") for text in (bodies[:most], description[:most], wanted)]
     texts = HeadTexts(
         *(utf8[0], len(utf8[0]) if head.bodies else -1),
         *(utf8[1], len(utf8[1])),

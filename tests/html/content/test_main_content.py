@@ -253,8 +253,10 @@ def test_any_nesting_is_a_page(parts: list[str]) -> None:
         "<nav>" * 5_000 + ARTICLE,
         "<b>a </b>" * 50_000,
         "<br><br>line" * 20_000,
+        f'<script type="application/ld+json">{{"articleBody": "{"The old lighthouse on " * 50_000}"}}</script>'
+        + "<p>The old lighthouse on the northern cape will be lit again</p>" * 8_000,
     ],
-    ids=["table", "text", "siblings", "depth", "navs", "inline", "lines"],
+    ids=["table", "text", "siblings", "depth", "navs", "inline", "lines", "body"],
 )
 def test_large_pages_cost_little_beyond_their_parse(html: str) -> None:
     def cost() -> float:
