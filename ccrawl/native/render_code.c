@@ -5,14 +5,14 @@
 
 enum { MOST_LANGUAGE = 31, LEAST_FENCE = 3, HOLDERS = 3 };
 
-static const char *const NO_LANGUAGES[] = {"auto",  "code", "code-block",  "copy",         "default", "hljs",
-                                           "language", "nohighlight", "none", "notranslate", "plain",   "plaintext",
-                                           "pre",   "text", "toolbar",     "txt",          "wrapper"};
+static const char *const NO_LANGUAGES[] = {
+    "auto",        "code",  "code-block", "copy", "default", "hljs",    "language", "nohighlight", "none",
+    "notranslate", "plain", "plaintext",  "pre",  "text",    "toolbar", "txt",      "wrapper"};
 enum { NO_LANGUAGE_COUNT = sizeof NO_LANGUAGES / sizeof *NO_LANGUAGES };
 
 /* Classes of gutters of line numbers. */
-static const char *const GUTTERS[] = {"linenumber", "linenumbers", "line-number", "line-numbers", "lineno",
-                                      "linenos",    "linenodiv",   "linenosdiv",  "gutter",       "lnum",
+static const char *const GUTTERS[] = {"linenumber", "linenumbers", "line-number",     "line-numbers", "lineno",
+                                      "linenos",    "linenodiv",   "linenosdiv",      "gutter",       "lnum",
                                       "ln-num",     "blob-num",    "hljs-ln-numbers", "rouge-gutter"};
 enum { GUTTER_COUNT = sizeof GUTTERS / sizeof *GUTTERS };
 
@@ -36,7 +36,8 @@ static bool is_gutter(String classes) {
             continue;
         for (int i = 0; i < GUTTER_COUNT; i++) {
             size_t end = at + strlen(GUTTERS[i]);
-            if (stands_at(classes, at, GUTTERS[i]) && (end == classes.length || is_between_words(classes.bytes[end])))
+            if (stands_at(classes, at, GUTTERS[i]) &&
+                (end == classes.length || is_between_words(classes.bytes[end])))
                 return true;
         }
     }
@@ -234,7 +235,6 @@ static bool is_gutter_block(Writer *writer, const Node *node, String text) {
     return false;
 }
 
-
 /* The name of a language at `at`, empty where none stands there. */
 static String name_at(String text, size_t at) {
     size_t end = at;
@@ -266,7 +266,8 @@ static size_t skip(String text, size_t at, const char *word) {
  * (language-x, lang-x, hljs x), GitHub (highlight-source-x), Sphinx (highlight-x), pandoc (sourceCode x),
  * SyntaxHighlighter (brush: x). */
 static String named_at(String classes, size_t at) {
-    static const char *const starts[] = {"language-", "lang-", "highlight-source-", "highlight-text-", "highlight-"};
+    static const char *const starts[] = {"language-", "lang-", "highlight-source-", "highlight-text-",
+                                         "highlight-"};
     size_t after;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         if ((after = skip(classes, at, starts[i])) != 0) {

@@ -1,8 +1,8 @@
 /* The end of a rendering: texts are spaced and escaped, and put between their marks.
  *
- * Backslashes stand where literal text would read as Markdown, and nowhere else: a character is escaped only where a
- * parser could take it for markup, by the delimiter rules of CommonMark 0.31 and GFM. What stands beside a text's
- * first and last character is not known here, so those count as dangerous. */
+ * Backslashes stand where literal text would read as Markdown, and nowhere else: a character is escaped only where
+ * a parser could take it for markup, by the delimiter rules of CommonMark 0.31 and GFM. What stands beside a
+ * text's first and last character is not known here, so those count as dangerous. */
 #include "characters.h"
 #include "render.h"
 
@@ -22,7 +22,8 @@ static bool is_digit(uint8_t byte) { return byte >= '0' && byte <= '9'; }
 /* Whether the ampersand before `after` could begin an entity, or whatever stands behind the text's end. */
 static bool may_be_entity(String after) {
     size_t at = after.length != 0 && after.bytes[0] == '#', start = at;
-    while (at < after.length && at - start < MOST_ENTITY && (is_letter(after.bytes[at]) || is_digit(after.bytes[at])))
+    while (at < after.length && at - start < MOST_ENTITY &&
+           (is_letter(after.bytes[at]) || is_digit(after.bytes[at])))
         at++;
     return at == after.length || after.bytes[at] == ';';
 }
@@ -38,12 +39,13 @@ static bool is_alphanumeric_byte(const Writer *writer, String text, bool last) {
 
 /* Whether a run of stars, underscores or tildes, with these texts around it, would be read as markup. */
 static bool run_is_markup(const Writer *writer, uint8_t byte, size_t count, String before, String after) {
-    bool spaced = before.length != 0 && before.bytes[before.length - 1] == ' ' && after.length != 0 &&
-                  after.bytes[0] == ' ';
+    bool spaced =
+        before.length != 0 && before.bytes[before.length - 1] == ' ' && after.length != 0 && after.bytes[0] == ' ';
     if (byte == '*')
         return !spaced; /* with spaces around it, it opens and closes nothing */
     if (byte == '_')
-        return !spaced && !(is_alphanumeric_byte(writer, before, true) && is_alphanumeric_byte(writer, after, false));
+        return !spaced &&
+               !(is_alphanumeric_byte(writer, before, true) && is_alphanumeric_byte(writer, after, false));
     if (count > 1 || after.length == 0)
         return true;
     return before.length == 0 || !(before.bytes[before.length - 1] == ' ');
@@ -146,7 +148,9 @@ static bool is_spaced(String text) {
     return true;
 }
 
-static bool ends_line(String text, size_t at) { return at >= text.length || text.bytes[at] == ' ' || text.bytes[at] == '\n'; }
+static bool ends_line(String text, size_t at) {
+    return at >= text.length || text.bytes[at] == ' ' || text.bytes[at] == '\n';
+}
 
 /* Whether a line of nothing but what rules, underlines and delimiter rows are made of starts at `at`. */
 static bool is_rule(String text, size_t at) {
@@ -175,7 +179,8 @@ static int64_t block_start(String text, size_t at) {
         return (int64_t)at;
     while (end < text.length && end - at < MOST_DIGITS && is_digit(text.bytes[end]))
         end++;
-    if (end > at && end < text.length && (text.bytes[end] == '.' || text.bytes[end] == ')') && ends_line(text, end + 1))
+    if (end > at && end < text.length && (text.bytes[end] == '.' || text.bytes[end] == ')') &&
+        ends_line(text, end + 1))
         return (int64_t)end;
     return -1;
 }

@@ -1,4 +1,5 @@
-/* Links and images, and where they point: resolved against the page, and safe between the parentheses of a link. */
+/* Links and images, and where they point: resolved against the page, and safe between the parentheses of a link.
+ */
 #include "characters.h"
 #include "render.h"
 
@@ -122,9 +123,9 @@ static size_t scheme_length(String reference) {
     size_t at = 0;
     if (reference.length == 0 || !is_letter(reference.bytes[0]))
         return 0;
-    while (at < reference.length && (is_letter(reference.bytes[at]) || is_digit(reference.bytes[at]) ||
-                                     reference.bytes[at] == '+' || reference.bytes[at] == '.' ||
-                                     reference.bytes[at] == '-'))
+    while (at < reference.length &&
+           (is_letter(reference.bytes[at]) || is_digit(reference.bytes[at]) || reference.bytes[at] == '+' ||
+            reference.bytes[at] == '.' || reference.bytes[at] == '-'))
         at++;
     return at < reference.length && reference.bytes[at] == ':' ? at : 0;
 }
@@ -256,7 +257,6 @@ Close open_link(Writer *writer, Node *node) {
     return open_inline(writer, ANCHOR, LITERAL("["), closing) ? close_inline : JUST_FOLLOWS;
 }
 
-
 static bool is_data(String text) {
     while (text.length != 0 && text.bytes[0] < 0x80 && is_space(text.bytes[0]))
         text = slice(text, 1, text.length);
@@ -266,7 +266,8 @@ static bool is_data(String text) {
 /* The first URL in the value of `srcset`. */
 static String first_candidate(String value) {
     size_t start = 0, end;
-    while (start < value.length && (value.bytes[start] == ',' || (value.bytes[start] < 0x80 && is_space(value.bytes[start]))))
+    while (start < value.length &&
+           (value.bytes[start] == ',' || (value.bytes[start] < 0x80 && is_space(value.bytes[start]))))
         start++;
     for (end = start; end < value.length && !(value.bytes[end] < 0x80 && is_space(value.bytes[end]));)
         end++;
@@ -322,7 +323,8 @@ void put_image(Writer *writer, Node *node) {
         String destination = source_of(writer, node);
         if (destination.length != 0) {
             map_put(writer, &writer->images, destination, 0);
-            put(writer, LITERAL(""), JOIN(writer, LITERAL("!["), alternative(writer, text), LITERAL("]("), destination, LITERAL(")")));
+            put(writer, LITERAL(""),
+                JOIN(writer, LITERAL("!["), alternative(writer, text), LITERAL("]("), destination, LITERAL(")")));
             writer->is_picture[writer->count - 1] = 1;
             return;
         }

@@ -179,7 +179,8 @@ static void end_heading(Writer *writer) {
         while (start > 0 && last->bytes[start - 1] == '#')
             start--;
         if (start < last->length && (start == 0 || is_space(last_code(slice(*last, 0, start)))))
-            *last = JOIN(writer, slice(*last, 0, start), ((String){literal, 1}), slice(*last, start + 1, last->length));
+            *last = JOIN(writer, slice(*last, 0, start), ((String){literal, 1}),
+                         slice(*last, start + 1, last->length));
     }
     end_context(writer);
 }
@@ -193,7 +194,8 @@ static void underline(Writer *writer, String lead, String line) {
         bool has_bar = false;
         for (int64_t i = start; i < writer->count; i++)
             has_bar = has_bar || contains_byte(writer->marks[i], '|') || contains_byte(writer->texts[i], '|');
-        writer->marks[start] = replaced(writer, writer->marks[start], UNDERLINED_BYTE, has_bar ? lead : LITERAL(""));
+        writer->marks[start] =
+            replaced(writer, writer->marks[start], UNDERLINED_BYTE, has_bar ? lead : LITERAL(""));
         if (!has_bar)
             append(writer, JOIN(writer, LITERAL("\n"), writer->context->prefix, line), LITERAL(""));
     }

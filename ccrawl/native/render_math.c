@@ -89,8 +89,8 @@ typedef struct {
 } Template;
 
 static const Template TEMPLATES[] = {
-    {E_MFRAC, 2, "\\frac{%}{%}", false}, {E_MROOT, 2, "\\sqrt[%]{%}", true},  {E_MSUP, 2, "%^{%}", false},
-    {E_MSUB, 2, "%_{%}", false},         {E_MSUBSUP, 3, "%_{%}^{%}", false}, {E_MUNDER, 2, "%_{%}", false},
+    {E_MFRAC, 2, "\\frac{%}{%}", false}, {E_MROOT, 2, "\\sqrt[%]{%}", true},    {E_MSUP, 2, "%^{%}", false},
+    {E_MSUB, 2, "%_{%}", false},         {E_MSUBSUP, 3, "%_{%}^{%}", false},    {E_MUNDER, 2, "%_{%}", false},
     {E_MOVER, 2, "%^{%}", false},        {E_MUNDEROVER, 3, "%_{%}^{%}", false},
 };
 enum { TEMPLATE_COUNT = sizeof TEMPLATES / sizeof *TEMPLATES };
@@ -111,8 +111,8 @@ static String filled(Writer *writer, const Template *template, String *parts) {
     return built(&out);
 }
 
-static String with_between(Writer *writer, const char *start, const String *parts, int64_t count, const char *between,
-                           const char *end) {
+static String with_between(Writer *writer, const char *start, const String *parts, int64_t count,
+                           const char *between, const char *end) {
     Builder out = {.writer = writer};
     add(&out, (String){(const uint8_t *)start, strlen(start)});
     for (int64_t i = 0; i < count; i++) {
@@ -163,7 +163,8 @@ static String tex_of_parts(Writer *writer, Formula *formula) {
     if (element == E_MTR)
         return with_between(writer, "", formula->parts, formula->count, " & ", "");
     if (element == E_MTABLE)
-        return with_between(writer, "\\begin{matrix} ", formula->parts, formula->count, " \\\\ ", " \\end{matrix}");
+        return with_between(writer, "\\begin{matrix} ", formula->parts, formula->count, " \\\\ ",
+                            " \\end{matrix}");
     return with_between(writer, "", formula->parts, formula->count, " ", "");
 }
 

@@ -1,7 +1,7 @@
 /* Footnotes: references to notes of the page become `[^1]`, the notes `[^1]: text`.
  *
- * A reference is a link to a list item of the same page that is, or holds, nothing but a superscript. The notes are
- * known by being referred to: so they have to come later in the page than what refers to them, as they do. */
+ * A reference is a link to a list item of the same page that is, or holds, nothing but a superscript. The notes
+ * are known by being referred to: so they have to come later in the page than what refers to them, as they do. */
 #include "characters.h"
 #include "render.h"
 

@@ -10,8 +10,8 @@ static bool is_section(int element) { return element == E_THEAD || element == E_
 
 /* A table with any of these in a cell can't be written as a GFM table without losing them. */
 static bool needs_lines(int element) {
-    return element == E_TABLE || element == E_PRE || element == E_BLOCKQUOTE || (element >= E_H1 && element <= E_H6) ||
-           element == E_HR;
+    return element == E_TABLE || element == E_PRE || element == E_BLOCKQUOTE ||
+           (element >= E_H1 && element <= E_H6) || element == E_HR;
 }
 
 /* The table's next row or caption after `row` (NULL: the first one), those of its sections among them. */
@@ -122,7 +122,8 @@ static void clear_cover(Cover *cover) {
 }
 
 /* Puts a row's cells in their columns, and in `below` what they cover. */
-static Line line_of(Writer *writer, const Row *row, int64_t limit, const Cover *cover, Cover *below, int64_t *room) {
+static Line line_of(Writer *writer, const Row *row, int64_t limit, const Cover *cover, Cover *below,
+                    int64_t *room) {
     Line line = {NULL, 0, 0};
     for (int64_t i = 0; i < row->count; i++) {
         const Cell *cell = row->cells + i;
@@ -327,7 +328,8 @@ static uint8_t style_alignment(String style) {
     enum { SIZE = sizeof property - 1 };
     for (size_t i = 0; i + SIZE <= style.length; i++) {
         size_t at = 0;
-        while (at < SIZE && (property[at] == '-' ? style.bytes[i + at] : style.bytes[i + at] | 0x20) == property[at])
+        while (at < SIZE &&
+               (property[at] == '-' ? style.bytes[i + at] : style.bytes[i + at] | 0x20) == property[at])
             at++;
         String rest = after_white(slice(style, i + at, style.length));
         if (at < SIZE || rest.length == 0 || rest.bytes[0] != ':')

@@ -7,22 +7,22 @@
 #include <string.h>
 
 /* Elements that stand on lines of their own and need no markup. */
-static const uint8_t BLOCKS[] = {
-    E_ADDRESS, E_ARTICLE, E_ASIDE,    E_BODY,       E_CAPTION, E_CENTER,   E_COL,    E_COLGROUP, E_DD,     E_DETAILS,
-    E_DIALOG,  E_DIV,     E_DL,       E_DT,         E_FIELDSET, E_FIGCAPTION, E_FIGURE, E_FOOTER, E_FORM, E_FRAMESET,
-    E_HEADER,  E_HGROUP,  E_HTML,     E_LEGEND,     E_MAIN,    E_NAV,      E_OPTGROUP, E_OPTION, E_P,      E_SEARCH,
-    E_SECTION, E_SUMMARY, E_TBODY,    E_TFOOT,      E_THEAD};
+static const uint8_t BLOCKS[] = {E_ADDRESS,  E_ARTICLE,    E_ASIDE,   E_BODY,    E_CAPTION, E_CENTER,   E_COL,
+                                 E_COLGROUP, E_DD,         E_DETAILS, E_DIALOG,  E_DIV,     E_DL,       E_DT,
+                                 E_FIELDSET, E_FIGCAPTION, E_FIGURE,  E_FOOTER,  E_FORM,    E_FRAMESET, E_HEADER,
+                                 E_HGROUP,   E_HTML,       E_LEGEND,  E_MAIN,    E_NAV,     E_OPTGROUP, E_OPTION,
+                                 E_P,        E_SEARCH,     E_SECTION, E_SUMMARY, E_TBODY,   E_TFOOT,    E_THEAD};
 
 /* Elements that render nothing, whatever is inside.
  *
  * Code and metadata; fallback for embedded content, which a browser shows only where it can't show the content
  * itself (iframe, object, video, audio, canvas); drawings (svg); what a visitor may choose or has typed in a form
  * (select, datalist, textarea); the parentheses of ruby, which are written whether the page has them or not. */
-static const uint8_t SKIPPED[] = {E_STYLE,  E_TEMPLATE, E_HEAD,   E_TITLE, E_NOFRAMES, E_NOEMBED,  E_IFRAME,
-                                  E_FRAME,  E_OBJECT,   E_EMBED,  E_APPLET, E_VIDEO,   E_AUDIO,    E_CANVAS,
-                                  E_SVG,    E_SELECT,   E_DATALIST, E_TEXTAREA, E_METER, E_PROGRESS, E_AREA,
-                                  E_MAP,    E_SOURCE,   E_TRACK,  E_PARAM, E_RP,       E_META,     E_LINK,
-                                  E_BASE,   E_BASEFONT, E_BGSOUND};
+static const uint8_t SKIPPED[] = {E_STYLE, E_TEMPLATE, E_HEAD,     E_TITLE,    E_NOFRAMES, E_NOEMBED,  E_IFRAME,
+                                  E_FRAME, E_OBJECT,   E_EMBED,    E_APPLET,   E_VIDEO,    E_AUDIO,    E_CANVAS,
+                                  E_SVG,   E_SELECT,   E_DATALIST, E_TEXTAREA, E_METER,    E_PROGRESS, E_AREA,
+                                  E_MAP,   E_SOURCE,   E_TRACK,    E_PARAM,    E_RP,       E_META,     E_LINK,
+                                  E_BASE,  E_BASEFONT, E_BGSOUND};
 
 static bool is_among(const uint8_t *elements, size_t count, int element) {
     return memchr(elements, element, count) != NULL;
@@ -65,9 +65,17 @@ static Close written(Writer *writer, Node *node, void (*write)(Writer *, Node *)
 /* What is done at an element: it is written, or opened. */
 static Close open_element(Writer *writer, Node *node, int element) {
     switch (element) {
-    case E_H1: case E_H2: case E_H3: case E_H4: case E_H5: case E_H6:
+    case E_H1:
+    case E_H2:
+    case E_H3:
+    case E_H4:
+    case E_H5:
+    case E_H6:
         return open_heading(writer, element - E_H1 + 1);
-    case E_UL: case E_OL: case E_MENU: case E_DIR:
+    case E_UL:
+    case E_OL:
+    case E_MENU:
+    case E_DIR:
         return open_list(writer, node);
     case E_LI:
         return open_item(writer, node);
@@ -77,27 +85,32 @@ static Close open_element(Writer *writer, Node *node, int element) {
         return open_table(writer, node);
     case E_TR:
         return open_row(writer);
-    case E_TD: case E_TH:
+    case E_TD:
+    case E_TH:
         return open_cell(writer, node);
     case E_A:
         return open_link(writer, node);
-    case E_B: case E_STRONG:
+    case E_B:
+    case E_STRONG:
         return emphasis(writer, STRONG);
-    case E_I: case E_EM:
+    case E_I:
+    case E_EM:
         return emphasis(writer, EMPHASIS);
-    case E_DEL: case E_S: case E_STRIKE:
+    case E_DEL:
+    case E_S:
+    case E_STRIKE:
         return emphasis(writer, DELETED);
     case E_SUB:
         return inline_with(writer, SUBSCRIPT, LITERAL("<sub>"), LITERAL("</sub>"));
     case E_SUP: /* as HTML, or a footnote's reference */
-        return put_reference(writer, node)
-                   ? skip_children
-                   : inline_with(writer, SUPERSCRIPT, LITERAL("<sup>"), LITERAL("</sup>"));
+        return put_reference(writer, node) ? skip_children
+                                           : inline_with(writer, SUPERSCRIPT, LITERAL("<sup>"), LITERAL("</sup>"));
     case E_Q:
         return inline_with(writer, QUOTATION, LITERAL("\""), LITERAL("\""));
     case E_RT:
         return inline_with(writer, RUBY, LITERAL("("), LITERAL(")"));
-    case E_BUTTON: case E_LABEL: /* a browser shows them apart from the text around them */
+    case E_BUTTON:
+    case E_LABEL: /* a browser shows them apart from the text around them */
         writer->ws = true;
         return end_control;
     case E_BR:
@@ -110,9 +123,14 @@ static Close open_element(Writer *writer, Node *node, int element) {
         return written(writer, node, put_checkbox);
     case E_NOSCRIPT:
         return written(writer, node, put_images_without_script);
-    case E_PRE: case E_LISTING: case E_XMP:
+    case E_PRE:
+    case E_LISTING:
+    case E_XMP:
         return written(writer, node, put_code_block);
-    case E_CODE: case E_KBD: case E_SAMP: case E_TT:
+    case E_CODE:
+    case E_KBD:
+    case E_SAMP:
+    case E_TT:
         return written(writer, node, put_inline_code);
     case E_MATH:
         return written(writer, node, put_math);
@@ -181,12 +199,14 @@ static void write_tree(Writer *writer, Node *root) {
 }
 
 static Writer new_writer(const RenderTables *tables, const RenderRequest *request, Arena *arena, jmp_buf *out) {
-    Writer writer = {.tables = tables, .request = request, .arena = arena, .out = out, .brk = PARAGRAPH, .code_at = -1};
+    Writer writer = {
+        .tables = tables, .request = request, .arena = arena, .out = out, .brk = PARAGRAPH, .code_at = -1};
     writer.tail = LITERAL("");
     return writer;
 }
 
-static String render(const RenderTables *tables, const RenderRequest *request, Node *root, Arena *arena, jmp_buf *out) {
+static String render(const RenderTables *tables, const RenderRequest *request, Node *root, Arena *arena,
+                     jmp_buf *out) {
     Writer writer = new_writer(tables, request, arena, out);
     remove_hidden(&writer, root);
     writer.context = new_context(&writer, NULL, LITERAL(""), LITERAL(""), NOTHING);

@@ -64,8 +64,7 @@ void save(Writer *writer, Saved value) {
 Saved restore(Writer *writer) { return writer->saved[--writer->saved_count]; }
 
 static bool shares_delimiter(const Inline *one, const Inline *other) {
-    return is_emphasis(other->kind) && DELIMITERS[one->kind] == DELIMITERS[other->kind] &&
-           !other->html;
+    return is_emphasis(other->kind) && DELIMITERS[one->kind] == DELIMITERS[other->kind] && !other->html;
 }
 
 /* Elements that are to be written, or that are; outermost first. Returns how many there are. */
@@ -169,8 +168,9 @@ static void join(Writer *writer, String next) {
         }
         writer->opening = count > 0;
     }
-    String before = writer->tail.length != 0 || writer->count == 0 ? LITERAL("")
-                                                                   : last_character(writer->texts[writer->count - 1]);
+    String before = writer->tail.length != 0 || writer->count == 0
+                        ? LITERAL("")
+                        : last_character(writer->texts[writer->count - 1]);
     if (count > 0) {
         choose_openings(writer, fresh, count, before, next);
         if (writer->closed_count > 0 && is_emphasis(writer->closed[writer->closed_count - 1].kind) &&
@@ -231,7 +231,8 @@ static void end_inline(Writer *writer, const Inline *element) {
     writer->closed[writer->closed_count++] = *element;
     if (element->kind != ANCHOR)
         return;
-    for (int64_t i = element->since; i < writer->count; i++) { /* brackets would end the link's text, or begin it */
+    for (int64_t i = element->since; i < writer->count;
+         i++) { /* brackets would end the link's text, or begin it */
         writer->texts[i] = replaced(writer, writer->texts[i], '[', (String){open_bracket, 1});
         writer->texts[i] = replaced(writer, writer->texts[i], ']', (String){close_bracket, 1});
     }
@@ -287,7 +288,8 @@ static String break_mark(Writer *writer, String text, bool has_content) {
         mark = JOIN(writer, mark, LITERAL(" "));
     if (writer->tail.length != 0 || writer->closed_count > 0)
         mark = JOIN(writer, closings(writer), mark);
-    if (text.length != 0 && context->line_starts && !has_content && memchr(LINE_STARTS, text.bytes[0], sizeof LINE_STARTS - 1))
+    if (text.length != 0 && context->line_starts && !has_content &&
+        memchr(LINE_STARTS, text.bytes[0], sizeof LINE_STARTS - 1))
         mark = JOIN(writer, mark, ((String){line, 1}));
     writer->brk = NOTHING;
     return mark;
@@ -303,7 +305,7 @@ void put(Writer *writer, String text, String content) {
         mark = break_mark(writer, text, content.length != 0);
     } else if (writer->ws) {
         mark = writer->tail.length != 0 || writer->closed_count > 0 ? JOIN(writer, closings(writer), LITERAL(" "))
-                                                                     : LITERAL(" ");
+                                                                    : LITERAL(" ");
     } else if (writer->tail.length != 0 || writer->opening || writer->closed_count > 0 || content.length != 0) {
         spaced = false;
         join(writer, next);

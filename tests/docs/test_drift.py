@@ -163,9 +163,7 @@ def test_columns_are_those_of_the_schema() -> None:
 def test_columns_of_a_refetch_and_its_errors_are_those_of_the_code() -> None:
     names = {"double": "float64"}
     stated = [(row[0], row[1]) for row in table(text("columns.md"), "## Of a refetch")]
-    assert stated == [
-        (field.name, names.get(str(field.type), str(field.type))) for field in REFETCH.schema()
-    ]
+    assert stated == [(field.name, names.get(str(field.type), str(field.type))) for field in REFETCH.schema()]
     assert first_column(text("causes.md"), "A refetch passes over these, too:") == list(NOT_A_TARGET)
     guide = (DOCS / "how-to" / "refetch.md").read_text(encoding="utf-8")
     assert dict(map(tuple, table(guide, "| error | meaning |"))) == ERRORS  # type: ignore[arg-type]

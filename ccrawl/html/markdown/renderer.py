@@ -1,4 +1,4 @@
-"""Markdown of a lexbor tree, by the native part (ccrawl/native/render_*.c): the tables it is told once, and its call."""
+"""The native renderer (ccrawl/native/render_*.c): the tables that it is told once, and its call."""
 
 from __future__ import annotations
 
@@ -34,9 +34,7 @@ class _Names(ctypes.Structure):
     _fields_ = (("others", Keys), ("numbers", ctypes.c_void_p))
 
 
-_Resolve = ctypes.CFUNCTYPE(
-    ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.POINTER(ctypes.c_int64)
-)
+_Resolve = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.POINTER(ctypes.c_int64))
 
 
 class _Request(ctypes.Structure):
@@ -52,9 +50,9 @@ def render(node: LexborNode, base_url: str | None = None, options: RenderOptions
     """The Markdown of the subtree at `node`, without a line break at its end; "" when it has no text.
 
     Relative links are resolved against `base_url`, or the page's `<base href>`, itself relative to it.
-    Elements that are not shown (`hidden`, `display: none`, `visibility: hidden`) are unlinked from the tree on
-    the way; rendering again gives the same. Any tree can be rendered: depth is bounded by memory only, time
-    is linear in size.
+    Elements that are not shown (`hidden`, `display: none`, `visibility: hidden`) are unlinked from the tree
+    on the way; rendering again gives the same. Any tree can be rendered: depth is bounded by memory only,
+    time is linear in size. Raises MemoryError where there is none.
     """
     base = _Base(_base(node, base_url))
     request = base.request(options)
