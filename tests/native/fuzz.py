@@ -179,6 +179,9 @@ def run(library: Path, seconds: float, seed: int, paths: list[Path]) -> None:
             break
         last.write_bytes(page)
         # Bytes that are no UTF-8 reach the tree too: whoever has a parser may hand it over.
+        whole = LexborHTMLParser(page).root
+        if whole is not None:
+            render(whole, "http://fuzz.test/a/b-c")
         tree = LexborHTMLParser(page)
         favor = chance.choice(("precision", "balanced", "recall"))
         content = main_content(tree, "http://fuzz.test/a/b-c", favor=favor, explain=chance.random() < 0.2)

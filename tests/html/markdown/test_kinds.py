@@ -276,6 +276,8 @@ def test_no_break_spaces_and_spaces_give_the_same() -> None:
     [
         ('<pre class="language-c++">x</pre>', "c++"),
         ('<pre><code class="hljs python">x</code></pre>', "python"),
+        ('<pre><code class="hljs language-python">x</code></pre>', "python"),
+        ('<pre><code class="language-c++ hljs">x</code></pre>', "c++"),
         ('<pre class="prettyprint lang-js">x</pre>', "js"),
         ('<pre class="brush: php; toolbar: false">x</pre>', "php"),
         ('<pre data-lang="go">x</pre>', "go"),
