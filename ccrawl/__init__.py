@@ -89,6 +89,7 @@ def export(
     dedup_index: str | None = None,
     commit: bool = True,
     duplicates: str | os.PathLike[str] | None = None,
+    profile: str | os.PathLike[str] | None = None,
     card: bool = True,
     runner: Runner = "local",
     spark_master: str | None = None,
@@ -103,7 +104,8 @@ def export(
 
     `dedup_index` is a folder or a redis:// URL: what runs committed there have captured is dropped, and this
     run is committed when all its shards are done, unless not `commit`. `duplicates` is a Parquet file to
-    write the list of dropped captures to. The dataset's card is written at the end, unless not `card`.
+    write the list of dropped captures to, `profile` a file for a sampled profile of the workers: .html, .json
+    (for speedscope) or .txt. The dataset's card is written at the end, unless not `card`.
 
     With `runner` "spark" each shard is a task of the running Spark session, or of one that is started where
     `spark_master` (or Spark's configuration) says; `out` and local sources must be there under the same name
@@ -141,6 +143,7 @@ def export(
         index=dedup_index,
         commit=commit,
         duplicates=Path(duplicates) if duplicates is not None else None,
+        profile=Path(profile) if profile is not None else None,
         listener=listener or ignore,
     )
     if card:

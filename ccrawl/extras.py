@@ -18,6 +18,7 @@ EXTRAS = {
     "redis": "the dedupe index on a server",
     "refetch": "ccrawl refetch",
     "hub": "ccrawl publish",
+    "profile": "ccrawl export --profile",
     "lz4": "archives compressed with LZ4",
     "spark": "--runner spark",
 }

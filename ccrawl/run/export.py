@@ -22,6 +22,7 @@ from ccrawl.run.events import Listener, RunStarted, ignore
 from ccrawl.run.indexed import IndexReport, IndexRun, duplicates_file
 from ccrawl.run.local import LocalRunner
 from ccrawl.run.options import ExportOptions
+from ccrawl.run.profile import profiling
 from ccrawl.run.record import Record
 from ccrawl.run.shard import ShardTask
 from ccrawl.run.sources import fingerprint, refuse_streams
@@ -64,13 +65,15 @@ def run_export(
     index: str | None = None,
     commit: bool = True,
     duplicates: Path | None = None,
+    profile: Path | None = None,
     listener: Listener = ignore,
 ) -> ExportReport:
     """Export `sources` into `directory`. Each has its crawl's number, or else its place in the list.
 
     Shards run in `workers` processes here, or with `spark` on its cluster, a task each.
     `index` is the location of a dedupe index; the run is committed there when all shards are done, unless not
-    `commit`. `duplicates` is a Parquet file for the list of what was dropped.
+    `commit`. `duplicates` is a Parquet file for the list of what was dropped, `profile` a file for a sampled
+    profile of the workers (.html, .json for speedscope, or .txt).
 
     Raises UsageError and OutputError before any work is done, OutputError when the disk fails, and, with
     `options.strict`, the first failed shard's error. Other failures are in the report.
@@ -87,10 +90,14 @@ def run_export(
     refuse_streams(sources)
     if duplicates is not None and duplicates.is_dir():
         raise UsageError(f"--duplicates {duplicates}: a folder; name a file")
+    if profile is not None and spark is not None:
+        raise UsageError("--profile samples the workers of this machine; leave it out with --runner spark")
     with (
+        profiling(profile) as samples,
         Ledger.open(directory, options.for_manifest(), __version__, overwrite=overwrite) as ledger,
         opened_index(index) as opened,
     ):
+        options = replace(options, samples=samples)
         remove_leftovers(directory)
         numbered = _numbered(sources)
         fingerprints = {number: fingerprint(source) for number, source in numbered.items()}

@@ -8,6 +8,7 @@ of the batch goes on.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +21,7 @@ from ccrawl.run.convert import Outcome
 from ccrawl.run.guard import Convert, Made, Work, cause_of_death, convert_guarded, set_aside
 from ccrawl.run.options import MIB, ExportOptions
 from ccrawl.run.processes import Worker, become_worker
+from ccrawl.run.profile import sampled
 
 # Small enough that a converter never waits long for the reader, large enough that the hand-over is a
 # few per cent of the work (16 pages of 145 KB take some 30 ms).
@@ -76,18 +78,13 @@ def _convert_batches(
     """A converter's life: batches in, outcomes out, until the other end closes."""
     become_worker(options.worker_memory)
     spent = time.process_time()
-    while True:
-        try:
+    with sampled(options.samples), contextlib.suppress(EOFError, OSError):
+        while True:
             batch: list[Work] = connection.recv()
-        except (EOFError, OSError):
-            return
-        outcomes = [convert_guarded(convert, page, options, board) for page in batch]
-        now = time.process_time()
-        try:
+            outcomes = [convert_guarded(convert, page, options, board) for page in batch]
+            now = time.process_time()
             connection.send((outcomes, now - spent))
-        except OSError:
-            return
-        spent = now
+            spent = now
 
 
 class Suspects:

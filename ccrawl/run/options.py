@@ -56,6 +56,7 @@ class ExportOptions:
     page_timeout: float = 30.0  # seconds
     worker_memory: int = 2048 * MIB  # of one worker process
     strict: bool = False  # the first damage or failed shard ends the run
+    samples: str = ""  # the folder for samples of the workers' stacks, set by a run that is profiled
 
     def __post_init__(self) -> None:
         """Raise UsageError for limits under which no page could be converted, or that no system can set."""
@@ -72,7 +73,7 @@ class ExportOptions:
         Limits that only say when to give up are left out: a run may be resumed with a longer timeout.
         """
         values = dataclasses.asdict(self)
-        for name in ("page_timeout", "worker_memory", "strict"):
+        for name in ("page_timeout", "worker_memory", "strict", "samples"):
             del values[name]
         values["languages"] = list(self.languages)
         values["dedup_normalize"] = {

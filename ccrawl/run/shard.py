@@ -21,6 +21,7 @@ from ccrawl.run.guard import convert_guarded, set_aside
 from ccrawl.run.indexed import IndexUse, filter_of, write_files
 from ccrawl.run.options import ExportOptions
 from ccrawl.run.processes import become_worker, worker_context
+from ccrawl.run.profile import sampled
 
 # Rows between two updates of the board: often enough for a smooth display, too seldom to cost anything.
 _POST_EVERY = 16
@@ -56,7 +57,8 @@ class ShardReport:
 def export_shard_process(task: ShardTask, board: Board) -> ShardReport:
     """`export_shard` as the body of a worker process."""
     become_worker(task.options.worker_memory)
-    return export_shard(task, board)
+    with sampled(task.options.samples):
+        return export_shard(task, board)
 
 
 def export_shard(task: ShardTask, board: Board) -> ShardReport:
