@@ -34,7 +34,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
+from typing import cast
 from urllib.parse import quote
 
 from ccrawl.index.types import (
@@ -104,11 +107,31 @@ def space_of(key: Key) -> Space | None:
     return NORMALISED if key[0] == NORMALISED_KEY else None
 
 
+def by_space(keys: Sequence[Key]) -> list[tuple[Space, list[int]]]:
+    """Where keys stand that have a place: each space with the positions of its keys, in order."""
+    kinds = bytes([key[0] for key in keys])
+    if kinds.count(_SHA256) == len(keys):
+        return [(PAYLOADS, list(range(len(keys))))] if keys else []
+    places: dict[Space, list[int]] = {}
+    for at, key in enumerate(keys):
+        space = space_of(key)
+        if space is not None:
+            places.setdefault(space, []).append(at)
+    return list(places.items())
+
+
 def field_of(key: Key) -> str:
     """The field for a key that has a space."""
     if key[0] == _SHA256:
         return key[1:].hex()
     return f"{key[1 : 1 + RULES_BYTES].hex()}:{key[1 + RULES_BYTES :].hex()}"
+
+
+def fields_of(space: Space, keys: Sequence[Key]) -> list[str]:
+    """`field_of` for keys of one space."""
+    if space is PAYLOADS:
+        return [key.hex()[2:] for key in keys]
+    return [field_of(key) for key in keys]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +144,16 @@ class Value:
     size: int
 
 
-def write_value(slot: int, entry: EntryTuple) -> str:
-    """`SLOT DATE URL SIZE`, with blanks in the URL as %20: readers split at blanks."""
-    _, date, url, size = entry
-    if not url.isprintable() or " " in url:
-        url = _BLANK.sub(lambda found: quote(found[0], errors="surrogatepass"), url)
-    return f"{slot} {date or _NO_DATE} {url} {size if size > 0 else 1}"
+def write_values(slot: int, entries: Sequence[EntryTuple]) -> list[str]:
+    """`SLOT DATE URL SIZE` of each, with blanks in the URL as %20: readers split at blanks."""
+    urls = "".join([url for _, _, url, _ in entries])
+    if not urls.isprintable() or " " in urls:  # looked through in one go: it is seldom so
+        entries = [(key, date, _without_blanks(url), size) for key, date, url, size in entries]
+    return [f"{slot} {date or _NO_DATE} {url} {size if size > 0 else 1}" for _, date, url, size in entries]
+
+
+def _without_blanks(url: str) -> str:
+    return _BLANK.sub(lambda found: quote(found[0], errors="surrogatepass"), url)
 
 
 def read_value(text: str | None) -> Value | None:
@@ -151,6 +178,29 @@ def read_plain(text: str | None) -> tuple[int, str, str, int] | None:
         return None
     dated = date[0] != "0" and len(date) in (14, 17)
     return int(slot), date if dated else "", url, length
+
+
+def read_plains(texts: Sequence[str | None]) -> list[tuple[int, str, str, int] | None]:
+    """`read_plain` for many texts: column by column, at half the cost, where all are as we write them."""
+    if texts and None not in texts:
+        return _read_columns(cast("Sequence[str]", texts)) or [read_plain(text) for text in texts]
+    return [read_plain(text) for text in texts]
+
+
+def _read_columns(texts: Sequence[str]) -> list[tuple[int, str, str, int] | None]:
+    """The values, empty when one of them needs a closer look."""
+    if set(map(str.count, texts, repeat(" "))) != {3}:
+        return []
+    joined = " ".join(texts)
+    parts = joined.split(" ")
+    slots, dates, urls, sizes = parts[::4], parts[1::4], parts[2::4], parts[3::4]
+    if "  " in joined or "" in (parts[0], parts[-1]):
+        return []
+    if not ("".join(slots).isdecimal() and "".join(dates).isdecimal() and "".join(sizes).isdecimal()):
+        return []
+    lengths = list(map(int, sizes))
+    dated = min(dates)[0] != "0" and set(map(len, dates)) <= {14, 17}
+    return list(zip(map(int, slots), dates, urls, lengths, strict=True)) if dated and min(lengths) else []
 
 
 def counts_fields(counts: Counts) -> dict[str, int]:

@@ -261,26 +261,22 @@ class RedisIndex:
         long, and the bytes of those above REVISIT_COST."""
         copies = large = large_bytes = 0
         kinds: set[str] = set()
-        put_plain, put_normalised = (wire.HSetNx(space.hashes(crawl)) for space in layout.SPACES)
         rows = iter(entries)
         while batch := list(islice(rows, BATCH)):
-            commands = []
-            for entry in batch:
-                key, _, _, size = entry
-                space = layout.space_of(key)
-                if space is None:
-                    continue
-                pack = put_plain
+            for space, places in layout.by_space([key for key, _, _, _ in batch]):
+                mine = batch if len(places) == len(batch) else [batch[at] for at in places]
+                keys = [key for key, _, _, _ in mine]
+                self._wire.ask(
+                    wire.hsetnx(
+                        space.hashes(crawl), layout.fields_of(space, keys), layout.write_values(slot, mine)
+                    )
+                )
+                copies += len(mine)
+                excess = [size - REVISIT_COST for _, _, _, size in mine if size > REVISIT_COST]
+                large += len(excess)
+                large_bytes += sum(excess)
                 if space is layout.NORMALISED:
-                    pack = put_normalised
-                    kinds.add(kind_of(key))
-                commands.append(pack(layout.field_of(key), layout.write_value(slot, entry)))
-                if size > REVISIT_COST:
-                    large += 1
-                    large_bytes += size - REVISIT_COST
-            if commands:
-                self._wire.ask(commands)
-                copies += len(commands)
+                    kinds.update(map(kind_of, keys))
             if lease:
                 lease.renew()
         if kinds:
@@ -382,43 +378,37 @@ class RedisView:
         found: list[Original | None] = [None] * len(keys)
         if not self._slots:
             return found
-        by_kind: dict[int, list[int]] = {}
-        for at, key in enumerate(keys):
-            by_kind.setdefault(key[0], []).append(at)
-        for places in by_kind.values():
-            space = layout.space_of(keys[places[0]])
-            if space is not None:
-                self._find(space, keys, places, found)
+        for space, places in layout.by_space(keys):
+            for at, original in zip(places, self._find(space, [keys[at] for at in places]), strict=True):
+                found[at] = original
         return found
 
-    def _find(
-        self, space: layout.Space, keys: Sequence[Key], places: list[int], found: list[Original | None]
-    ) -> None:
+    def _find(self, space: layout.Space, keys: Sequence[Key]) -> list[Original | None]:
         """Two questions, each sent in one go: whose the first copies are, and what their crawls say."""
-        pack = wire.hmget_keys if space is layout.PAYLOADS else _hmget_fields
-        [answers] = self._wire.ask([pack(space.owners, [keys[at] for at in places])])
+        found: list[Original | None] = [None] * len(keys)
+        fields = layout.fields_of(space, keys)
+        [answers] = self._wire.ask([wire.hmget(space.owners, fields)])
         slots = self._slots
         owners: dict[str, list[int]] = {}
-        for at, crawl in zip(places, answers, strict=True):
+        for at, crawl in enumerate(answers):
             if crawl in slots:
                 owners.setdefault(crawl, []).append(at)
         if not owners:
-            return
-        commands = [pack(space.hashes(crawl), [keys[at] for at in mine]) for crawl, mine in owners.items()]
+            return found
+        commands = [
+            wire.hmget(space.hashes(crawl), [fields[at] for at in mine]) for crawl, mine in owners.items()
+        ]
+        original = Original._make  # at two thirds of the cost of the class
         for (crawl, mine), texts in zip(owners.items(), self._wire.ask(commands), strict=True):
             seen = max(1, slots[crawl])
-            for at, text in zip(mine, texts, strict=True):
-                value = layout.read_plain(text)
+            for at, value in zip(mine, layout.read_plains(texts), strict=True):
                 if value is not None and value[0] < seen:
-                    found[at] = Original(crawl, *value)
+                    found[at] = original((crawl, *value))
+        return found
 
     def close(self) -> None:
         self._wire.close()
         self._redis.close()
-
-
-def _hmget_fields(name: str, keys: Sequence[Key]) -> str:
-    return wire.hmget(name, [layout.field_of(key) for key in keys])
 
 
 def _keys_of(crawl: str) -> tuple[str, ...]:

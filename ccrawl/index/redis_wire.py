@@ -14,33 +14,26 @@ from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import ResponseError
 
 _READ = 1 << 16
+_END = "\r\n"
 
 
 def hmget(name: str, fields: Sequence[str]) -> str:
-    """An HMGET of fields, which are ASCII."""
-    lines = "\r\n".join([f"${len(field)}\r\n{field}" for field in fields])
-    return f"{_head(len(fields) + 2, 'HMGET', name)}{lines}\r\n"
+    """An HMGET of fields, which are ASCII and of one length."""
+    width = f"${len(fields[0])}\r\n"
+    return f"{_head(len(fields) + 2, 'HMGET', name)}{width}{f'{_END}{width}'.join(fields)}{_END}"
 
 
-def hmget_keys(name: str, keys: Sequence[bytes]) -> str:
-    """An HMGET of digests: the hex of each key without its first byte, all in one go. The keys are of one
-    length and begin alike."""
-    width = len(keys[0])
-    digits = 2 * width - 2
-    text = b"".join(keys).hex("\n", width).replace(f"\n{keys[0][:1].hex()}", f"\r\n${digits}\r\n")
-    return f"{_head(len(keys) + 2, 'HMGET', name)}${digits}\r\n{text[2:]}\r\n"
-
-
-class HSetNx:
-    """Packs HSETNX commands for one hash."""
-
-    def __init__(self, name: str) -> None:
-        self._head = _head(4, "HSETNX", name)
-
-    def __call__(self, field: str, value: str) -> str:
-        """One command; the field is ASCII."""
-        length = len(value) if value.isascii() else len(_encoded(value))
-        return f"{self._head}${len(field)}\r\n{field}\r\n${length}\r\n{value}\r\n"
+def hsetnx(name: str, fields: Sequence[str], values: Sequence[str]) -> list[str]:
+    """An HSETNX for each field, which are ASCII and of one length."""
+    head = f"{_head(4, 'HSETNX', name)}${len(fields[0])}\r\n"
+    if "".join(values).isascii():
+        lengths = list(map(len, values))
+    else:
+        lengths = [len(_encoded(value)) for value in values]
+    return [
+        f"{head}{field}\r\n${length}\r\n{value}\r\n"
+        for field, length, value in zip(fields, lengths, values, strict=True)
+    ]
 
 
 class Wire:

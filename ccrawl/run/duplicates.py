@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ccrawl.index.rules import RuleSet
 
 # Captures looked up at once: one round trip to a server for as many, and a bound on the memory they take.
-BATCH_CAPTURES = 256
+BATCH_CAPTURES = 1024
 _BATCH_BYTES = 8 << 20
 
 
