@@ -59,7 +59,8 @@ def main_content(
         return Content(node, title, removed=tuple(removed))
     if page.blocks:
         probability, text = judge(page, head, url, title, model or fitted())
-        keep = decide(probability, text, favor)
+        probability = rules.apply(page, text, probability, reviews=favor == "recall" or not head.of_product)
+        keep = decide(probability, text, favor, product=head.of_product)
         rules.complete(page, text, keep)
         shown = float(text.length[keep].sum())
         if shown < _LITTLE and _only_notices(page, keep):

@@ -19,6 +19,7 @@ _TAGS = {"aside": "aside element", "form": "form", "button": "button", "header":
 _NAMES = {
     "consent": "consent notice",
     "comment": "comments",
+    "rating": "reviews",
     "related": "related links",
     "popular": "popular links",
     "social": "share bar",

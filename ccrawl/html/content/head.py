@@ -36,6 +36,14 @@ class PageHead:
     headline: str = ""
     bodies: list[str] = field(default_factory=list)  # articleBody, text, recipeInstructions ...
 
+    @property
+    def of_product(self) -> bool:
+        """Whether the page says that it offers a product, and not that it is an article."""
+        kind = self.meta.get("og:type", "").lower()
+        return ("product" in self.kinds or "product" in kind) and not (
+            "article" in self.kinds or "article" in kind
+        )
+
 
 def read_head(tree: LexborHTMLParser, structured: list[str]) -> PageHead:
     """Read the head of `tree`, and structured data from elsewhere in it: texts of JSON-LD."""

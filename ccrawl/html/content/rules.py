@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import collections
+
 import numpy as np
 
-from ccrawl.html.content.tables import markup_bits
+from ccrawl.html.content.tables import STOP, UPPER, markup_bits
 from ccrawl.html.content.tags import HIDDEN, TAG_BIT, TAG_ID, TAG_SLOTS
 from ccrawl.html.content.text import BlockText
 from ccrawl.html.content.vocabulary import markup_bit, words
 from ccrawl.html.content.walk import Flags, Floats, Walk
 
 _CONSENT = np.uint64(markup_bits("cookie consent gdpr"))
+_REVIEWS = np.uint64(markup_bits("rating"))
 _HOLDS_CONTENT, _IS_ARTICLE = np.zeros((2, TAG_SLOTS), np.bool_)
 _HOLDS_CONTENT[[TAG_ID[name] for name in words("main article h1")]] = True
 _IS_ARTICLE[[TAG_ID[name] for name in words("article main")]] = True
 _SMALL = 40  # blocks; of a larger page the model knows more
+_LONG = 40  # characters; shorter blocks are repeated for good reasons: labels, cells, entries
+_MAY_BE = 0.1  # a probability; below it a block is not kept, whether it is repeated or not
+_REPEATED = 5.0  # what the odds of a repeated block are divided by; much the same from 4 to 7
 # What speaks against a block inside an article: names of elements below the article, and tags.
 _AGAINST_NAMES = sum(
     markup_bit(name)
@@ -29,31 +35,61 @@ _AGAINST_TAGS = HIDDEN | sum(
 )
 
 
-def apply(page: Walk, text: BlockText, probability: Floats) -> Floats:
-    """`probability` with what the rules settle set to 0."""
-    consent = consent_blocks(page)
-    if consent.any() and text.length[~consent].max(initial=0.0) >= 20:
-        probability = np.where(consent, 0.0, probability)
+def apply(page: Walk, text: BlockText, probability: Floats, *, reviews: bool = True) -> Floats:
+    """`probability` with what the rules settle: consent notices at 0, and customers' reviews unless
+    `reviews`; repeated text less probable.
+
+    A quotation of the whole post before, or the copy of a product's text for each of its variants, is as
+    good as what it repeats, but says nothing new. What is certain stays: a programme may list a lecture
+    twice.
+    """
+    repeated = repeated_blocks(page, text, probability)
+    if repeated.any():
+        lower = probability / (probability + _REPEATED * (1.0 - probability))
+        probability = np.where(repeated, lower, probability)
+    for group in (_CONSENT,) if reviews else (_CONSENT, _REVIEWS):
+        named = named_blocks(page, group)
+        if named.any() and text.length[~named].max(initial=0.0) >= 20:
+            probability = np.where(named, 0.0, probability)
     return probability
 
 
-def consent_blocks(page: Walk) -> Flags:
-    """Blocks in an element that names itself after consent or cookies, unless it holds an article or the
-    heading.
+def repeated_blocks(page: Walk, text: BlockText, probability: Floats) -> Flags:
+    """Long blocks whose words are those of an earlier one, among those that may be content."""
+    found = np.zeros(page.blocks, np.bool_)
+    long = np.flatnonzero((text.length >= _LONG) & (probability >= _MAY_BE))
+    # Copies have as many characters, words, capitals and stops; few others do, and of most pages no block is
+    # read.
+    capitals, stops = text.counts[UPPER][long], text.counts[STOP][long]
+    figures = text.length[long] + 8191 * text.words[long] + 131071 * capitals + 8388593 * stops
+    count = collections.Counter(figures.tolist())
+    if len(count) == len(long):
+        return found
+    seen: set[bytes] = set()
+    for block, figure in zip(long.tolist(), figures.tolist(), strict=True):
+        if count[figure] > 1:
+            words = page.block_words(block)
+            found[block] = words in seen
+            seen.add(words)
+    return found
+
+
+def named_blocks(page: Walk, groups: np.uint64) -> Flags:
+    """Blocks in an element that names itself after one of the MARKUP `groups`, unless it holds an article
+    or the heading.
 
     A consent dialog may be longer than the page; a wrapper of the whole page that says "has-cookie-bar" is
     none.
     """
-    found = np.zeros(len(page.b_node), np.bool_)
-    named = np.flatnonzero(page.n_markup & _CONSENT).tolist()
-    if not named:  # most pages
-        return found
-    content = _HOLDS_CONTENT[page.n_tag]
-    before = np.concatenate([[0], np.cumsum(content)])
-    for node in named:
-        end = page.n_end[node]
-        if node and before[end] == before[node]:
-            found |= (page.b_node >= node) & (page.b_node < end)
+    named = np.flatnonzero(page.n_markup[1:] & groups) + 1
+    if not len(named):  # most pages
+        return np.zeros(page.blocks, np.bool_)
+    before = np.concatenate([[0], np.cumsum(_HOLDS_CONTENT[page.n_tag])])
+    named = named[before[page.n_end[named]] == before[named]]
+    depth = np.zeros(len(before), np.int64)  # how many such elements a node is in
+    depth[named] = 1
+    np.subtract.at(depth, page.n_end[named], 1)
+    found: Flags = np.cumsum(depth)[page.b_node] > 0
     return found
 
 

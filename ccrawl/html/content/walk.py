@@ -132,6 +132,13 @@ class Walk:
             " ".join(texts[first:end]) for first, end in zip(firsts, [*firsts[1:], len(texts)], strict=True)
         ]
 
+    def block_words(self, block: int) -> bytes:
+        """The words of one block as `block_texts` has them, with single spaces, in UTF-8."""
+        first, end = self.b_first[block], self.b_first[block + 1] if block + 1 < self.blocks else None
+        places, sizes = self.text_rows[_T_ADDRESS, first:end], self.text_rows[_T_SIZE, first:end]
+        texts = map(ctypes.string_at, places.tolist(), sizes.tolist())
+        return b" ".join(b" ".join(texts).split())
+
 
 def walk(root: LexborNode) -> Walk | None:
     """Flatten the subtree of `root`, an element; None when it has more than MOST_NODES nodes."""

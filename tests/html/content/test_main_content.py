@@ -268,3 +268,16 @@ def test_large_pages_cost_little_beyond_their_parse(html: str) -> None:
 
     # 50 ms a megabyte on a quiet machine; a busy one is allowed five times that, and a fifth of a second for all.
     assert min(cost() for _ in range(2)) < 0.2 + 0.25 * len(html) / 1e6
+
+
+def test_reviews_of_a_product_stay_for_recall_only() -> None:
+    review = "We climbed the hill behind the harbour with it in the rain and everything inside stayed dry."
+    kind = '<script type="application/ld+json">{"@type": "KIND"}</script>'
+    html = page(kind + f"<h1>Lantern</h1>{ARTICLE}<section class=reviews><p>{review}</p></section>")
+    product = html.replace("KIND", "Product")
+    assert review not in extract(product)[0]
+    assert_article(extract(product)[0])
+    assert review in extract(product, favor="recall")[0]
+    assert review in extract(html.replace("KIND", "WebPage"), favor="recall")[0]
+    reasons = {item.text: item.reason for item in extract(product, explain=True)[1].removed}
+    assert reasons[review[:80]] == "reviews (score 0.00)"

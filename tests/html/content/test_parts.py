@@ -51,6 +51,25 @@ def structured(value: object) -> PageHead:
     return read_head(tree, [])
 
 
+@pytest.mark.parametrize(
+    ("kind", "type_", "offers"),
+    [
+        ("Product", "website", True),
+        ("ProductGroup", "", True),
+        ("WebPage", "og:product", True),
+        ("WebPage", "website", False),
+        ("Product", "article", False),
+        ("NewsArticle", "product", False),
+    ],
+)
+def test_a_page_offers_a_product_when_it_says_so_and_is_no_article(
+    kind: str, type_: str, offers: bool
+) -> None:
+    head = structured({"@type": kind})
+    head.meta["og:type"] = type_
+    assert head.of_product == offers
+
+
 def test_structured_data_gives_kind_headline_and_body_from_any_depth() -> None:
     head = structured(
         {"@graph": [{"@type": "WebPage"}, {"@type": ["NewsArticle"], "headline": "H", "articleBody": LONG}]}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from ccrawl.html.content.head import PageHead
-from ccrawl.html.content.rules import complete
+from ccrawl.html.content.rules import apply, complete
 from ccrawl.html.content.text import read_text
 from ccrawl.html.content.walk import walk
 
@@ -23,6 +24,48 @@ def completed(html: str, *dropped: str) -> list[str]:
     keep = np.array([block not in dropped for block in blocks])
     complete(page, read_text(page, PageHead(), ""), keep)
     return [block for block, kept in zip(blocks, keep, strict=True) if kept]
+
+
+def ruled(html: str, probability: list[float], *, reviews: bool = True) -> list[float]:
+    """What the rules make of the blocks' probabilities."""
+    body = LexborHTMLParser(html).body
+    assert body is not None
+    page = walk(body)
+    assert page is not None
+    text = read_text(page, PageHead(), "")
+    return apply(page, text, np.array(probability), reviews=reviews).tolist()
+
+
+def test_a_long_text_that_was_there_before_has_a_fifth_of_its_odds() -> None:
+    other = STORY.replace("bay", "day")  # as many characters, words and stops
+    respaced = STORY.replace(" island", "\n  island")
+    assert ruled(STORY + other + respaced + STORY, [0.8, 0.8, 0.8, 0.5]) == pytest.approx(
+        [0.8, 0.8, 4 / 9, 1 / 6]
+    )
+
+
+def test_a_short_text_and_a_copy_of_what_is_no_content_may_be_said_again() -> None:
+    assert ruled("<p>Ferries</p>" * 3, [0.8] * 3) == [0.8] * 3
+    assert ruled(STORY * 2, [0.05, 0.8]) == [0.05, 0.8]
+
+
+def test_reviews_go_where_they_are_asked_to_go() -> None:
+    html = (
+        f"{STORY}<div class=reviews><p>Five stars</p><ul class=rating><li>good</li></ul></div><p>Weight</p>"
+    )
+    given = [0.9, 0.6, 0.7, 0.4]
+    assert ruled(html, given, reviews=False) == [0.9, 0.0, 0.0, 0.4]
+    assert ruled(html, given) == given
+
+
+def test_an_element_that_holds_the_heading_is_not_what_its_name_says() -> None:
+    for name in ("reviews", "cookie-consent"):
+        html = f"<div class={name}><h1>Ferries</h1>{STORY}<div class={name}><p>notice</p></div></div>"
+        assert ruled(html, [0.9, 0.9, 0.9], reviews=False) == [0.9, 0.9, 0.0]
+
+
+def test_what_a_page_is_all_of_stays() -> None:
+    assert ruled(f"<div class=reviews>{STORY}</div>", [0.9], reviews=False) == [0.9]
 
 
 def test_a_short_end_of_an_article_that_is_kept_stays() -> None:
