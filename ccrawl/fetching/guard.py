@@ -8,13 +8,14 @@ nothing. `guarded_socket` checks again what the socket is made for, whatever way
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ipaddress
 import socket
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -27,7 +28,7 @@ KEPT_FOR = 300.0  # seconds that an answer of a name server counts
 FAILURE_KEPT_FOR = 30.0
 KEPT_NAMES = 100_000
 # getaddrinfo blocks a thread as long as a name server keeps silent: few threads would let the slow names
-# hold the fast ones.
+# hold the fast ones, and nothing but a daemon thread would let the process end meanwhile.
 THREADS = 64
 
 # Not public, whatever Python version's table of them is asked (IANA special-purpose registries).
@@ -135,7 +136,7 @@ class Resolver(AbstractResolver):
     def __init__(self, guard: Guard, lookup: Lookup | None = None, within: float = 10.0) -> None:
         self._guard = guard
         self._within = within
-        self._threads: ThreadPoolExecutor | None = None
+        self._threads = asyncio.Semaphore(THREADS)
         self._lookup = lookup or self._system
         self._answers: OrderedDict[str, tuple[float, asyncio.Future[list[str]]]] = OrderedDict()
 
@@ -188,18 +189,25 @@ class Resolver(AbstractResolver):
             self._answers[host] = (time.monotonic() + FAILURE_KEPT_FOR, answer)
 
     async def _system(self, host: str, port: int) -> list[str]:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(THREADS, "names")
         loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(
-            self._threads, socket.getaddrinfo, host, port, 0, socket.SOCK_STREAM
-        )
-        return list(dict.fromkeys(str(place[0]) for *_, place in found))
+        answer: asyncio.Future[list[str]] = loop.create_future()
+
+        def ask() -> None:
+            tell: Callable[[], object]
+            try:
+                found = socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)
+                tell = partial(answer.set_result, list(dict.fromkeys(str(place[0]) for *_, place in found)))
+            except Exception as error:
+                tell = partial(answer.set_exception, error)
+            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(lambda: answer.done() or tell())
+
+        async with self._threads:
+            threading.Thread(target=ask, name=f"name of {host}", daemon=True).start()
+            return await answer
 
     async def close(self) -> None:
         """Ask no more; answers that are still open are not waited for."""
         for _, answer in self._answers.values():
             answer.cancel()
         self._answers.clear()
-        if self._threads is not None:
-            self._threads.shutdown(wait=False, cancel_futures=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -165,6 +167,27 @@ def test_a_name_is_refused_when_all_its_addresses_are_and_no_refused_one_is_trie
         await resolver.close()
 
     asyncio.run(main())
+
+
+SILENT = """
+import asyncio, socket, time
+from ccrawl.fetching.client import FetchOptions, fetch
+from ccrawl.fetching.types import Target
+
+async def main():
+    options = FetchOptions(contact="me@site.test", connect_timeout=0.2)
+    print([result.error async for result in fetch([Target(0, "http://silent.test/")], options)])
+
+socket.getaddrinfo = lambda *_: time.sleep(60)
+asyncio.run(main())
+"""
+
+
+def test_a_name_server_that_keeps_silent_holds_no_process_back() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SILENT], capture_output=True, text=True, timeout=40, check=True
+    )
+    assert done.stdout == "['dns']\n"
 
 
 def test_the_socket_is_checked_too_whatever_way_led_to_it() -> None:
