@@ -7,11 +7,11 @@ import resource
 import ssl
 import time
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from ccrawl.archives.codings import decode_body
+from ccrawl.archives.codings import GZIP_MAGIC, decode_body
 from ccrawl.errors import PageError, PageTooLarge, UsageError
 from ccrawl.fetching.errors import FetchError, classify
 from ccrawl.fetching.exchanging import Answer, Exchanger
@@ -26,7 +26,9 @@ from ccrawl.fetching.wire import REDIRECTS, codings_of, field_of
 __all__ = ["FetchOptions", "fetch"]
 
 TICK = 0.002  # seconds that a timer may be early
-DECODED_HERE = 256 << 10  # bytes; what is larger is decoded in a thread, not between two packets
+# Bytes as sent, and four times as many decoded: what is larger is decoded in a thread, not between two
+# packets. 256 KiB take a millisecond at most, ten times what a thread costs.
+DECODED_HERE = 64 << 10
 SPARE_FILES = 256  # that a process has open beside connections
 MAX_WAITING = 64 << 20  # bytes of results that the caller has not taken, above which no fetch starts
 _REFUSALS = frozenset([429, 503])
@@ -53,7 +55,8 @@ async def fetch(
 
     Targets are taken as there is room for them, `options.window` ahead, and no fetch starts while as many
     results as connections wait for the caller. `lookup` replaces the system's name server, `tls` the system's
-    certificates. Leaving the loop, or cancelling it, ends all fetches and closes all connections.
+    certificates. Leaving the loop, or cancelling it, ends all fetches and closes all connections; when it is
+    cancelled, what has come until then is given first.
 
     Raises UsageError for the options, before anything is asked for, and whatever `targets` raises.
     """
@@ -64,6 +67,10 @@ async def fetch(
         fetcher.begin(targets)
         while await fetcher.any():
             yield fetcher.give()
+    except asyncio.CancelledError:
+        for fetched in fetcher.come():
+            yield fetched
+        raise
     finally:
         await fetcher.close()
 
@@ -149,6 +156,12 @@ class _Fetcher:
             self._caught_up.set()
             self._start()
         return fetched
+
+    def come(self) -> Iterator[Fetched]:
+        """The results that wait; no fetch starts any more."""
+        self._closed = True
+        while self._results:
+            yield self.give()
 
     def _behind(self) -> bool:
         """Whether the caller has more results to take than it should have."""
@@ -370,14 +383,16 @@ class _Fetcher:
         while self._behind():
             self._caught_up.clear()
             await self._caught_up.wait()
-        codings, limit = codings_of(exchange), self._options.max_body
-        if len(exchange.body) <= DECODED_HERE:
+        body, codings, limit = exchange.body, codings_of(exchange), self._options.max_body
+        if not codings and not body.startswith(GZIP_MAGIC):
+            return body
+        if len(body) <= DECODED_HERE:
             try:
-                return decode_body(exchange.body, codings, min(limit, DECODED_HERE * 4))
+                return decode_body(body, codings, min(limit, DECODED_HERE * 4))
             except PageTooLarge:
                 if limit <= DECODED_HERE * 4:
                     raise
-        return await asyncio.to_thread(decode_body, exchange.body, codings, limit)
+        return await asyncio.to_thread(decode_body, body, codings, limit)
 
     def _finish(self, job: _Job, error: str, detail: str, body: bytes = b"") -> None:
         assert error in ERRORS or not error

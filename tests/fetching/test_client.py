@@ -18,7 +18,7 @@ from ccrawl import __version__
 from ccrawl.errors import UsageError
 from ccrawl.fetching import client, exchanging
 from ccrawl.fetching.client import fetch
-from ccrawl.fetching.types import FetchOptions, Target
+from ccrawl.fetching.types import Fetched, FetchOptions, Target
 
 LOOPBACK = FetchOptions(allow_private=True, rate=0, ignore_robots=True)
 PAGE = b"<html><body><p>The lemon trees are out of the glass house.</p></body></html>"
@@ -266,6 +266,26 @@ def test_leaving_early_leaves_no_task_and_no_socket_behind(way: str) -> None:
             assert server.open == 0
             assert {task for task in asyncio.all_tasks() if task not in before} == set()
             assert _sockets() <= sockets
+
+    asyncio.run(main())
+
+
+def test_what_has_come_is_given_when_the_fetch_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        async with Server({"/page": answer(PAGE)}) as server:
+            results = fetch([Target(0, server.url("/page"))], LOOPBACK)
+            waiting = asyncio.ensure_future(anext(results))
+            size_of = client._size_of
+
+            def cancelling(fetched: Fetched) -> int:  # between its coming and its being given
+                monkeypatch.undo()
+                waiting.cancel()
+                return size_of(fetched)
+
+            monkeypatch.setattr(client, "_size_of", cancelling)
+            assert (await waiting).body == PAGE
+            with pytest.raises(asyncio.CancelledError):
+                await anext(results)
 
     asyncio.run(main())
 
