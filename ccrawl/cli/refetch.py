@@ -165,9 +165,8 @@ def command(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """Fetch what every URL of archives, datasets or lists says now. Each
-    becomes a row, in the order of the input, whether the fetch went well or
-    not. The same command again goes on where a run was stopped.
+    """Fetch what every URL of archives, datasets or lists says now: a row each,
+    failures too, in the order of the input. The same command again goes on.
 
     Example: ccrawl refetch dataset --out today --contact mail@example.org
     """

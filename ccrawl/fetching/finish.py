@@ -32,6 +32,7 @@ from ccrawl.fetching.rows import RowCounts, row_of
 from ccrawl.fetching.types import Fetched
 from ccrawl.fetching.warc import WarcOptions, WarcOutput
 from ccrawl.fetching.warc_records import Earlier
+from ccrawl.fetching.wire import codings_of
 from ccrawl.fetching.work import Work
 from ccrawl.run.duplicates import DuplicateFilter
 from ccrawl.run.indexed import IndexUse, filter_of, write_files
@@ -101,12 +102,18 @@ def finish(task: FinishTask) -> FinishReport:
     """Write a shard of which every target is done. OutputError when the disk refuses."""
     cpu_started = time.process_time()
     pages = task.options.pages
-    duplicates = filter_of(dedup_digest=pages.dedup_digest, min_bytes=pages.dedup_min_bytes, use=task.index)
+    duplicates = filter_of(
+        dedup_digest=pages.dedup_digest,
+        min_bytes=pages.dedup_min_bytes,
+        use=task.index,
+        rules=pages.dedup_normalize.rules,
+    )
     sums, failures = RowCounts(), list(task.plan.failures)
     done = _in_order(task)
     with ShardWriter(task.path, REFETCH) as writer, contextlib.ExitStack() as stack:
         if task.warc:
-            output = stack.enter_context(WarcOutput(task.warc.directory, task.warc.options))
+            output = WarcOutput(task.warc.directory, task.warc.options)
+            stack.callback(output.leave)  # the next shard goes on with its last file
             done = _written(done, output, task.index)
         for one in _without_copies(done, duplicates, task) if duplicates else done:
             row = row_of(one.fetched, one.converted, keep_html=task.options.fetch_only, simhash=one.simhash)
@@ -199,9 +206,11 @@ def _capture(fetched: Fetched, task: FinishTask) -> Capture:
     keys what WARC files hold, so there the content coding counts, as in an export.
     """
     url = fetched.target.url
-    body = b""
+    body = coding = b""
     if not fetched.error and 200 <= (fetched.status or 0) < 300:
-        body = fetched.exchanges[-1].body if task.index else fetched.body
+        body = fetched.body
+        if task.index:
+            body, coding = fetched.exchanges[-1].body, codings_of(fetched.exchanges[-1])
     return Capture(
         url=url,
         host=host_of(url),
@@ -217,7 +226,7 @@ def _capture(fetched: Fetched, task: FinishTask) -> Capture:
         truncated=None,
         payload_digest=None,
         language="",
-        content_coding=b"",
+        content_coding=coding,
         chunked=False,
         body=body,
     )

@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from ccrawl import __version__
@@ -153,12 +155,13 @@ def run_refetch(
         )
         try:
             if left:
-                _run_until_stopped(loop, left)
+                _run(loop, left)
         finally:
             ledger.save()
             remove_leftovers(directory)  # of shards that were stopped
         if not ledger.failed:
             (directory / FOLDER / STDIN).unlink(missing_ok=True)
+        warcs = _finished(target) if target else None
         figures = loop.figures
         return RefetchReport(
             directory=directory,
@@ -176,7 +179,7 @@ def run_refetch(
             phases={phase: round(seconds, 3) for phase, seconds in figures.phases.items()},
             slow_hosts=loop.hosts.slowest(_SLOWEST),
             warc=warc,
-            wacz=_packed(target, wacz, ledger, listener) if target and wacz else None,
+            wacz=_packed(warcs, wacz, ledger, listener) if warcs and wacz else None,
             index=finish_index(index_run, ledger, commit) if index_run else None,
         )
 
@@ -210,15 +213,22 @@ def _forget(directory: Path, target: WarcTarget | None) -> None:
         remove_warcs(target.directory, target.options.prefix)
 
 
-def _packed(target: WarcTarget, wacz: Path, ledger: Ledger, listener: Listener) -> WaczReport | None:
+def _finished(target: WarcTarget) -> WarcOutput:
+    """The output, with a name for the file that its last shard has left open."""
+    output = WarcOutput(target.directory, target.options)
+    output.close()
+    return output
+
+
+def _packed(output: WarcOutput, wacz: Path, ledger: Ledger, listener: Listener) -> WaczReport | None:
     """The WACZ of all that was fetched. Not while shards are missing: the same command makes it then."""
     if ledger.failed:
         listener(Notice(f"{wacz}: not written, since shards failed; the same command again tries them"))
         return None
-    with WarcOutput(target.directory, target.options) as output:
-        warcs, requires = output.files, output.containers()
     folder = ledger.directory.resolve()
-    return write_wacz(warcs, wacz, title=folder.name, titles=_titles(folder), requires=requires)
+    return write_wacz(
+        output.files, wacz, title=folder.name, titles=_titles(folder), requires=output.containers()
+    )
 
 
 def _titles(directory: Path) -> Iterator[tuple[str, str]]:
@@ -229,6 +239,37 @@ def _titles(directory: Path) -> Iterator[tuple[str, str]]:
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches(columns=["final_url", "title"]):
                 yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _run(loop: Loop, left: dict[int, Input]) -> None:
+    """Run the loop in this thread, or beside it where another event loop runs already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        _run_until_stopped(loop, left)
+    else:
+        _run_beside(loop, left)
+
+
+def _run_beside(loop: Loop, left: dict[int, Input]) -> None:
+    """Run the loop in a thread. An exception in this one meanwhile, Ctrl-C say, ends it in good order."""
+    ready: Future[Callable[[], object]] = Future()
+
+    async def run() -> None:
+        task, running = asyncio.current_task(), asyncio.get_running_loop()
+        assert task is not None
+        ready.set_result(partial(running.call_soon_threadsafe, task.cancel))
+        await loop.run(left)
+
+    with ThreadPoolExecutor(1, "refetch") as threads:
+        done = threads.submit(asyncio.run, run())
+        try:
+            done.result()
+        except BaseException:
+            if not done.done():
+                with contextlib.suppress(RuntimeError):  # it has ended by now
+                    ready.result()()
+            raise
 
 
 def _run_until_stopped(loop: Loop, left: dict[int, Input]) -> None:

@@ -170,6 +170,15 @@ class WarcOutput:
         finally:
             self._places.close()
 
+    def leave(self) -> None:
+        """Let go of the output as it is, durable; the next one of the folder goes on in the open file."""
+        try:
+            self.sync()
+        finally:
+            if self._file is not None:
+                self._file.close()
+            self._places.close()
+
     def _write_exchange(
         self, exchange: Exchange, ids: tuple[str, str], truncated: str, elsewhere: Earlier | None
     ) -> list[Place]:

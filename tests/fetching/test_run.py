@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
+import gzip
 import hashlib
 import io
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -29,7 +33,7 @@ from ccrawl.fetching.options import RefetchOptions
 from ccrawl.fetching.run import RefetchReport
 from ccrawl.fetching.types import FetchOptions
 from ccrawl.run.events import Notice, RefetchProgress
-from ccrawl.run.options import ExportOptions
+from ccrawl.run.options import ExportOptions, Normalize
 
 # As the public layout has them, in its order; what follows is ours.
 PUBLIC = re.findall(
@@ -216,6 +220,65 @@ def test_bodies_that_an_index_knows_are_left_out_of_later_runs(site: Site, tmp_p
     assert report.counts.duplicates_indexed == 1
 
 
+@pytest.mark.parametrize("coding", ["", "gzip"])
+def test_pages_alike_under_rules_are_copies(tmp_path: Path, coding: str) -> None:
+    pytest.importorskip("rocksdict")
+    (tmp_path / "rules.txt").write_text(r"Seen \d+ times => Seen")
+    fields = ["Content-Encoding: gzip"] if coding else []
+
+    def seen(times: int) -> bytes:
+        page = warcs.page(1).replace(b"</body>", b"<p>Seen %d times</p></body>" % times)
+        return answer(gzip.compress(page) if coding else page, *fields)
+
+    ruled = options(dedup_digest=True, dedup_normalize=Normalize.read(tmp_path / "rules.txt"))
+    with serving({f"/{times}": seen(times) for times in range(4)}) as site:
+        first = urls(tmp_path / "one.txt", [site.url("/0"), site.url("/1")])
+        second = urls(tmp_path / "two.txt", [site.url("/2"), site.url("/3")])
+        index = str(tmp_path / "index")
+        done = refetch(first, tmp_path / "one", given=ruled, dedup_index=index, card=True)
+        later = refetch(second, tmp_path / "two", given=ruled, dedup_index=index)
+        assert refetch(first, tmp_path / "bare", given=options(dedup_digest=True)).counts.rows == 2
+        assert refetch(first, tmp_path / "ruled", given=ruled).counts.rows == 1
+    assert (done.counts.rows, done.counts.duplicates) == (1, 1)
+    assert (later.counts.rows, later.counts.duplicates_indexed) == (0, 2)
+    card = (tmp_path / "one" / "README.md").read_text()
+    assert "--dedup-digest --dedup-index INDEX --dedup-normalize RULES\n" in card
+    assert "alike under the rules of dedup_normalize" in card
+
+
+def test_a_refetch_runs_beside_an_event_loop(site: Site, tmp_path: Path) -> None:
+    """As in a notebook, whose loop runs while a cell does."""
+    wanted = urls(tmp_path / "list.txt", [site.url("/1"), site.url("/2")])
+
+    async def cell() -> RefetchReport:
+        return refetch(wanted, tmp_path / "out")
+
+    assert asyncio.run(cell()).counts.rows == 2
+
+
+def test_ctrl_c_ends_a_refetch_beside_an_event_loop(tmp_path: Path) -> None:
+    with serving({"*": late(answer(warcs.page(1)), 0.2)}) as site:
+        wanted = urls(tmp_path / "list.txt", [site.url(f"/{number}") for number in range(200)])
+
+        def told(event: object) -> None:
+            if isinstance(event, RefetchProgress) and 8 <= event.fetched < 100 and not stopped:
+                stopped.append(event.fetched)
+                os.kill(os.getpid(), signal.SIGINT)
+
+        async def cell() -> None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # a loop of asyncio's has its own
+            with pytest.raises(KeyboardInterrupt):
+                refetch(wanted, tmp_path / "out", listener=told)
+
+        stopped: list[int] = []
+        handler = signal.getsignal(signal.SIGINT)
+        asyncio.run(cell())
+        signal.signal(signal.SIGINT, handler)
+        report = refetch(wanted, tmp_path / "out")
+    assert report.resumed >= stopped[0] and report.resumed + report.fetched == 200
+    assert sum(site.asked.values()) <= 200 + FETCH.per_host
+
+
 def test_a_fetch_converted_later_is_the_fetch_converted_at_once(site: Site, tmp_path: Path) -> None:
     wanted = urls(tmp_path / "list.txt", [site.url(path) for path in ("/0", "/404", "/blank", "/pdf", "/5")])
     refetch(wanted, tmp_path / "raw", given=options(fetch_only=True))
@@ -270,9 +333,13 @@ def test_long_lists_are_cut_into_shards(site: Site, tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(targets, "PART_LINES", 5)
     wanted = [site.url(f"/{number}") for number in range(12)]
-    report = refetch(urls(tmp_path / "list.txt", wanted), tmp_path / "out")
+    report = refetch(urls(tmp_path / "list.txt", wanted), tmp_path / "out", warc=tmp_path / "warcs")
     assert report.shards == 3
     assert [row["url"] for row in rows(tmp_path / "out")] == wanted
+    # A WARC file is as large as it may be, not as a shard happens to be.
+    (archive,) = [path for path in (tmp_path / "warcs").iterdir() if "places" not in path.name]
+    assert archive.name == "local-00000.warc.gz"
+    assert [page.url for page in ccrawl.read_captures(archive)] == wanted
 
 
 def test_what_goes_over_the_wire_is_kept_as_warc_and_packed(site: Site, tmp_path: Path) -> None:

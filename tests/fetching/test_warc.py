@@ -315,6 +315,18 @@ def test_what_was_written_is_not_written_again(tmp_path: Path) -> None:
     assert len(of_type(read(output.files), "response", "revisit")) == 12
 
 
+def test_an_output_that_was_left_is_gone_on_with_in_the_same_file(tmp_path: Path) -> None:
+    for part in (many(9)[:4], many(9)[4:7], many(9)[7:]):
+        output = WarcOutput(tmp_path / "parts")
+        for each in part:
+            output.write(each)
+        output.leave()
+        assert [path.name for path in (tmp_path / "parts").glob("*.gz*")] == ["refetch-00000.warc.gz.open"]
+    WarcOutput(tmp_path / "parts").close()
+    write(tmp_path / "whole", *many(9))
+    assert warc_contents(tmp_path / "parts") == warc_contents(tmp_path / "whole")
+
+
 def test_a_place_is_where_the_record_stands(tmp_path: Path) -> None:
     with WarcOutput(tmp_path, WarcOptions(max_bytes=6000)) as output:
         places = [place for each in many(20) for place in output.write(each)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -42,5 +43,13 @@ def test_a_second_refetch_requires_the_package_of_the_first(tmp_path: Path) -> N
     (needed,) = package["relation"]["requires"]
     assert (needed["filename"], needed["crawlId"]) == ("first.wacz", "jan")
     (archive,) = (tmp_path / "second" / "warc").glob("*.warc.gz")
-    assert f"WARC-Refers-To-Target-URI: {first}\r\n".encode() in gzip.decompress(archive.read_bytes())
+    revisit = gzip.decompress(archive.read_bytes()).decode("latin-1")
+    assert f"WARC-Refers-To-Target-URI: {first}\r\n" in revisit
+    (original,) = (tmp_path / "first" / "warc").glob("*.warc.gz")
+    date = re.search(
+        r"WARC-Type: response\r\n.*?WARC-Date: (\S{19})",
+        gzip.decompress(original.read_bytes()).decode("latin-1"),
+        re.DOTALL,
+    )
+    assert date and f"WARC-Refers-To-Date: {date[1]}Z\r\n" in revisit  # seconds, as a CDX has them
     assert ccrawl("check", tmp_path / "second.wacz").returncode == 0
