@@ -26,6 +26,9 @@ T = TypeVar("T")
 
 # The environment variable that a password may come from.
 PASSWORD = "CCRAWL_REDIS_PASSWORD"  # noqa: S105
+# Seconds to an answer. The client's own 5 are less than a server takes to delete a hash of ten million
+# fields, or to get to us when others ask for such things.
+_TIMEOUT = 120.0
 
 
 def reported(
@@ -76,6 +79,8 @@ def connect(url: str) -> redis.Redis:
             decode_responses=True,
             encoding_errors="surrogateescape",
             socket_connect_timeout=10,
+            socket_timeout=_TIMEOUT,
+            socket_keepalive=True,
             protocol=2,  # what every server speaks; nothing here needs more
             **({"password": password} if password else {}),
         )

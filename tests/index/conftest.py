@@ -66,7 +66,7 @@ def secret_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 def redis_url(redis_port: int) -> str:
     """An empty database."""
     url = f"redis://127.0.0.1:{redis_port}/3"
-    with redis.Redis.from_url(url) as client:
+    with redis.Redis.from_url(url, socket_timeout=60) as client:
         client.flushdb()
     return url
 

@@ -65,7 +65,7 @@ def crashing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int | None],
 
 def prepared(url: str) -> None:
     """An index with a crawl, a staged run that overlaps it, and a crawl with unsettled revisits."""
-    with redis.Redis.from_url(url) as client:
+    with redis.Redis.from_url(url, socket_timeout=60) as client:
         client.flushdb()
     with open_index(url) as index:
         index.add_package("old", Package("old.wacz"), sorted(entry(n, "http://old.test") for n in range(4)))
@@ -76,7 +76,10 @@ def prepared(url: str) -> None:
 
 def state(url: str) -> dict[str, Any]:
     """All that Browsertrix would see, and the numbers."""
-    with redis.Redis.from_url(url, decode_responses=True) as client, open_index(url) as index:
+    with (
+        redis.Redis.from_url(url, decode_responses=True, socket_timeout=60) as client,
+        open_index(url) as index,
+    ):
         assert index.verify() == []
         names = [name for name in client.scan_iter() if not name.startswith("ccrawl:")]
         read = {"hash": client.hgetall, "set": client.smembers, "list": lambda n: client.lrange(n, 0, -1)}
@@ -115,7 +118,7 @@ def test_redis_survives_a_crash_at_every_request(
                 crashing(None)
                 assert requests > 3
                 return
-        with redis.Redis.from_url(redis_url) as client:
+        with redis.Redis.from_url(redis_url, socket_timeout=60) as client:
             client.delete("ccrawl:lock")  # its lease runs out
         with open_index(redis_url) as index:
             index.compact()  # whoever comes next finishes what was begun
@@ -172,7 +175,7 @@ def test_importers_that_are_killed_leave_an_index_that_adds_up_and_is_finished_b
         os.killpg(running.pid, signal.SIGKILL)
         running.wait()
         if location.startswith("redis"):
-            with redis.Redis.from_url(location) as client:
+            with redis.Redis.from_url(location, socket_timeout=60) as client:
                 client.delete("ccrawl:lock")
         with open_index(location) as index:
             index.compact()
@@ -227,7 +230,7 @@ def test_committers_that_are_killed_commit_each_run_once(tmp_path: Path, locatio
         running.kill()
         running.wait()
         if location.startswith("redis"):
-            with redis.Redis.from_url(location) as client:
+            with redis.Redis.from_url(location, socket_timeout=60) as client:
                 client.delete("ccrawl:lock")
         with open_index(location) as index:
             index.compact()
@@ -286,7 +289,7 @@ def test_the_lock_of_a_process_that_was_killed_is_taken_at_once(redis_url: str) 
     try:
         assert holding.stdout is not None
         assert holding.stdout.readline() == "held\n"
-        with redis.Redis.from_url(redis_url) as client, open_index(redis_url) as index:
+        with redis.Redis.from_url(redis_url, socket_timeout=60) as client, open_index(redis_url) as index:
             client.persist("ccrawl:lock")  # no lease that runs out
             waiting = threading.Thread(target=index.compact, daemon=True)
             waiting.start()

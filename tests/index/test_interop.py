@@ -31,7 +31,7 @@ def key(number: int) -> bytes:
 
 @pytest.fixture
 def client(redis_url: str) -> Iterator[Any]:
-    with redis.Redis.from_url(redis_url, decode_responses=True) as opened:
+    with redis.Redis.from_url(redis_url, decode_responses=True, socket_timeout=60) as opened:
         yield opened
 
 
@@ -294,6 +294,16 @@ def test_tls_is_spoken_and_the_certificate_is_checked(tmp_path: Path) -> None:
     finally:
         server.kill()
         server.wait()
+
+
+def test_a_server_may_take_its_time(redis_url: str) -> None:
+    """Longer than the client's own patience of 5 s: so long does deleting a large hash take."""
+    with (
+        open_index(redis_url) as index,
+        redis.Redis.from_url(redis_url, socket_timeout=60) as other,
+    ):
+        other.client_pause(5500)
+        assert index.stats().crawls == 0
 
 
 def test_a_server_that_is_not_there_is_one_clear_error() -> None:

@@ -67,7 +67,7 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         if self.location.startswith("redis"):
-            with redis.Redis.from_url(self.location) as client:
+            with redis.Redis.from_url(self.location, socket_timeout=60) as client:
                 client.flushdb()
             self.folder = None
             self.index = open_index(self.location)
