@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext
@@ -29,6 +29,7 @@ _BATCH_PAGES = 16
 _BATCH_BYTES = 4 * MIB
 # Batches that may be read ahead of the slowest converter, for each converter: bounds the memory.
 _AHEAD = 6
+_UNBEGUN_TRIES = 3  # of a batch whose processes end without having begun a page
 
 
 class Converter(Generic[Work, Made]):
@@ -93,14 +94,19 @@ class Suspects:
     def __init__(self, options: ExportOptions, suspects: Iterable[int] = ()) -> None:
         self._options = options
         self._numbers = set(suspects)
+        self._unbegun: Counter[int] = Counter()  # deaths on no page, by the batch's first one
 
     def after_death(
         self, dead: Converter[Work, Made], batch: list[Work]
     ) -> tuple[list[Outcome[Made]], list[list[Work]]]:
         """What a converter's death settles, and the batches that are to be done again."""
         index, cause = dead.autopsy()
-        if index == NO_PAGE:  # killed between pages: nobody's fault
-            return [], [batch]
+        if index == NO_PAGE:  # killed between pages: nobody's fault, unless no process gets any further
+            first = batch[0].number
+            self._unbegun[first] += 1
+            if self._unbegun[first] < _UNBEGUN_TRIES:
+                return [], [batch]
+            return [set_aside(page.number, cause, self._options) for page in batch], []
         culprit = [page for page in batch if page.number == index]
         others = [page for page in batch if page.number != index]
         if index in self._numbers:
