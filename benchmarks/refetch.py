@@ -1,4 +1,4 @@
-"""The fetching half of `ccrawl refetch` beside bare loops of client libraries, in one run on this machine.
+"""`ccrawl refetch` beside bare loops of client libraries and the converter alone, in one run on this machine.
 
     benchmarks/refetch.py               every figure of the table below
     benchmarks/refetch.py --pages N     with another number of pages (default: 10,000)
@@ -11,6 +11,8 @@ its own. Figures:
   memory      peak resident set with 1,000 connections under way (wanted: below 600 MB)
   mix         all pages, of which a fifth stand on dead, silent, dripping or hostile hosts, over the healthy
               ones alone, which take 0.1 s as over a network: wall time less one limit (wanted: at most 1.3)
+
+  alone, beside, cpu   conversion beside the fetch: see refetch_convert.py, which measures it
 
 Bare and fetch are measured in turns, and the best of three counts: the machine may have other work.
 """
@@ -33,6 +35,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import refetch_convert
 
 HOSTS = 200
 CONNECTIONS = 100
@@ -249,6 +253,8 @@ def main() -> None:
     finally:
         server.stdin.close()
         server.wait()
+    print()
+    refetch_convert.report(max(500, args.pages // 4))
 
 
 def report(port: int, pages: int) -> None:

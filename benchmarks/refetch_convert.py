@@ -1,4 +1,4 @@
-"""Conversion beside the fetch, against the converter alone, in one run on this machine.
+"""The part of benchmarks/refetch.py about conversion: beside the fetch, against the converter alone.
 
     benchmarks/refetch_convert.py               3,000 pages, those of the sample over and over
     benchmarks/refetch_convert.py --pages N
@@ -92,7 +92,10 @@ def refetch(urls: Path, out: Path, *, fetch_only: bool) -> tuple[RefetchReport, 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--pages", type=int, default=3000)
-    count = parser.parse_args().pages
+    report(parser.parse_args().pages)
+
+
+def report(count: int) -> None:
     ours, theirs = multiprocessing.Pipe()
     server = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,), daemon=True)
     server.start()
@@ -103,18 +106,17 @@ def main() -> None:
             "\n".join(f"http://127.0.0.{number % HOSTS + 1}:{port}/{number}" for number in range(count))
         )
         fetched, _ = refetch(urls, Path(folder) / "fetched", fetch_only=True)
-        report, seconds = refetch(urls, Path(folder) / "converted", fetch_only=False)
+        converted, seconds = refetch(urls, Path(folder) / "converted", fetch_only=False)
     server.terminate()
     wall, cpu = alone(count)
-    assert report.counts.rows == count and not report.failed
+    assert converted.counts.rows == count and not converted.failed
     print(f"alone   {count / wall:8.1f} pages/s  {cpu / count * 1000:.2f} ms a page")
-    print(f"beside  {count / seconds:8.1f} pages/s  {report.phases['convert'] / count * 1000:.2f} ms a page")
+    converting = converted.phases["convert"]
+    both, only = converted.pages_per_second, fetched.pages_per_second
+    print(f"beside  {count / seconds:8.1f} pages/s  {converting / count * 1000:.2f} ms a page")
     print(f"ratio   {wall / seconds:8.2f}")
-    print(f"cpu     {cpu / report.phases['convert']:8.2f}")
-    both = report.pages_per_second / fetched.pages_per_second
-    print(
-        f"fetch   {both:8.2f}  ({report.pages_per_second:,.0f} and {fetched.pages_per_second:,.0f} pages/s)"
-    )
+    print(f"cpu     {cpu / converting:8.2f}")
+    print(f"fetch   {both / only:8.2f}  ({both:,.0f} and {only:,.0f} pages/s)")
 
 
 if __name__ == "__main__":
