@@ -26,7 +26,7 @@ from ccrawl.dataset.schema import COLUMNS
 from ccrawl.errors import OutputError, SourceError, UsageError
 from ccrawl.html.markdown import RenderOptions
 from ccrawl.html.options import ExtractOptions
-from ccrawl.run.options import ExportOptions
+from ccrawl.run.options import ExportOptions, Normalize
 
 LANGUAGES = ["nor"] * 5 + ["oni"] * 4 + ["yor"] * 3 + ["eng"] * 2 + ["zh-Hant"] + [""]
 OPTIONS = ExportOptions(crawl="TEST-2025-10", dedup_digest=True)
@@ -612,14 +612,15 @@ def test_the_command_reads_what_the_export_read(tmp_path: Path, sources: dict[in
     options = ExportOptions(
         crawl="T-1",
         dedup_index=True,
+        dedup_normalize=Normalize("norm-00", (r"Seen \d+ times",)),
         extract=ExtractOptions(favor="recall", render=RenderOptions(links="drop")),
     )
     shards: dict[str, list[Any]] = {name: [] for name in sources.values()}
     out = datasets.write(tmp_path / "out", shards, options=options, numbers=list(sources))
     text = card(out).path.read_text()
     assert (
-        f"\nccrawl export {read} --out out --favor recall --links drop --dedup-index INDEX --crawl T-1\n"
-        in text
+        f"\nccrawl export {read} --out out --favor recall --links drop --dedup-index INDEX "
+        "--dedup-normalize RULES --crawl T-1\n" in text
     )
     assert "| `extract.render.links` | `drop` |" in text
 
