@@ -130,10 +130,9 @@ def key_of_text(text: str) -> Key | None:
 def lines_of(file: IO[bytes], name: str) -> Iterator[bytes]:
     """The lines of an index, compressed (one gzip member or many) or not. A line above MAX_LINE comes in
     pieces, which can't be read and are counted. SourceError when the compression is damaged."""
-    buffered = file if isinstance(file, io.BufferedIOBase) else io.BufferedReader(file)  # type: ignore[type-var]
     try:
-        magic = buffered.read(2)
-        stream: IO[bytes] = _Prefixed(magic, buffered)  # type: ignore[assignment]
+        magic = file.read(1) + file.read(1)  # a pipe may give less than it is asked for
+        stream: IO[bytes] = _Prefixed(magic, file)  # type: ignore[assignment]
         if magic == b"\x1f\x8b":
             stream = io.BufferedReader(_gzip(stream), 1 << 17)
         else:
