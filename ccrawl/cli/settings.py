@@ -118,6 +118,8 @@ def _read(path: Path, kind: str) -> SettingsFile:
         raise UsageError(f"{shown_path(path)}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{shown_path(path)}: not TOML: {error}") from error
+    except RecursionError as error:
+        raise UsageError(f"{shown_path(path)}: lists or tables in it are nested too deep") from error
     if path.name == PYPROJECT:
         values = values.get("tool", {}).get("ccrawl", {})
     return SettingsFile(path, kind, values)

@@ -268,6 +268,7 @@ uint32_t first_code(String text);
 uint32_t last_code(String text);
 size_t last_size(String text); /* bytes of the last character */
 String stripped(String text);
+String stripped_left(String text);
 String stripped_right(String text);
 bool is_word(const Writer *writer, String character); /* neither white space nor punctuation nor a symbol */
 bool is_alphanumeric(const Writer *writer, uint32_t code);
@@ -332,7 +333,7 @@ void put_math_script(Writer *writer, Node *node);
 bool put_math_image(Writer *writer, Node *node);
 String tex_span(Writer *writer, String tex, bool display);
 bool put_reference(Writer *writer, Node *node);
-bool is_sign(Writer *writer, Node *node);
+bool is_sign(Node *node);
 bool open_note(Writer *writer, Node *node);
 
 /* --- render_finish.c --- */

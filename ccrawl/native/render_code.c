@@ -88,11 +88,20 @@ typedef struct {
     bool is_line;
 } Opened;
 
+/* Whether an element holds nothing but white space. Found out without its text put together: such elements may be
+ * nested thousands deep. */
+static bool is_blank_within(const Node *node) {
+    for (const Node *inner = node; inner != NULL; inner = following(inner, node))
+        if (stripped(text_of(inner)).length != 0)
+            return false;
+    return true;
+}
+
 /* Whether an element in code is a gutter of line numbers. */
 static bool numbers_lines(Writer *writer, const Node *node, String classes) {
     if (is_gutter(classes))
         return true;
-    return has_attribute(writer, node, A_DATA_LINE_NUMBER) && stripped(text_within(writer, node)).length == 0;
+    return has_attribute(writer, node, A_DATA_LINE_NUMBER) && is_blank_within(node);
 }
 
 /* The text of code in the lines that are shown, without gutters of line numbers.
@@ -146,14 +155,22 @@ static size_t backticks(String text, size_t at) {
     return end - at;
 }
 
-static bool has_run(String text, size_t length) {
+/* The shortest length that no run of backticks has. */
+static size_t unused_length(Writer *writer, String text) {
+    size_t most = 1, length = 1;
+    while (most * (most + 1) / 2 <= text.length) /* there is no room for runs of all lengths up to `most` */
+        most++;
+    uint8_t *used = take(writer, most + 1);
+    memset(used, 0, most + 1);
     for (size_t at = 0; at < text.length; at++) {
         size_t run = backticks(text, at);
-        if (run == length)
-            return true;
+        if (run <= most)
+            used[run] = 1;
         at += run;
     }
-    return false;
+    while (used[length])
+        length++;
+    return length;
 }
 
 static size_t longest_run(String text) {
@@ -168,11 +185,7 @@ static size_t longest_run(String text) {
 
 /* `text`, without white space at its ends, as a code span. Its fence is no run of backticks in it. */
 static String code_span(Writer *writer, String text) {
-    size_t length = 1;
-    if (contains_byte(text, '`'))
-        while (has_run(text, length))
-            length++;
-    String fence = repeated(writer, '`', length);
+    String fence = repeated(writer, '`', contains_byte(text, '`') ? unused_length(writer, text) : 1);
     bool padded = text.bytes[0] == '`' || text.bytes[text.length - 1] == '`';
     String pad = padded ? LITERAL(" ") : LITERAL("");
     return JOIN(writer, fence, pad, text, pad, fence);

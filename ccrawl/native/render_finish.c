@@ -98,21 +98,27 @@ void escape(Builder *out, String text) {
     add(out, slice(text, from, text.length));
 }
 
-/* Where the formula between `\(` and `\)`, or `\[` and `\]`, ends that starts at `at`; 0 where none does. */
-static size_t formula_end(String text, size_t at) {
+/* Where the formula between `\(` and `\)`, or `\[` and `\]`, ends that starts at `at`; 0 where none does.
+ *
+ * `delimiter` is the one that the last look ended at, 0 at first: any later start before it leads there too, since
+ * its backslash was not seen as one that begins a pair. So all looks together are linear in the text. */
+static size_t formula_end(String text, size_t at, size_t *delimiter) {
     if (at + 1 >= text.length || (text.bytes[at + 1] != '(' && text.bytes[at + 1] != '['))
         return 0;
     uint8_t close = text.bytes[at + 1] == '(' ? ')' : ']';
     size_t start = at + 2;
-    for (at = start; at + 1 < text.length; at++) {
-        if (text.bytes[at] != '\\')
-            continue;
-        uint8_t next = text.bytes[at + 1];
-        if (next == '(' || next == ')' || next == '[' || next == ']')
-            return next == close && at > start ? at + 2 : 0;
-        at++;
+    if (*delimiter < start) {
+        for (*delimiter = start; *delimiter + 1 < text.length; ++*delimiter) {
+            if (text.bytes[*delimiter] != '\\')
+                continue;
+            uint8_t next = text.bytes[*delimiter + 1];
+            if (next == '(' || next == ')' || next == '[' || next == ']')
+                break;
+            ++*delimiter;
+        }
     }
-    return 0;
+    at = *delimiter;
+    return at + 1 < text.length && text.bytes[at + 1] == close && at > start ? at + 2 : 0;
 }
 
 /* `text` escaped, but for formulas between the delimiters of MathJax, which become dollar signs. */
@@ -121,9 +127,9 @@ static void add_text(Builder *out, String text) {
         escape(out, text);
         return;
     }
-    size_t from = 0;
+    size_t from = 0, delimiter = 0;
     for (size_t at = 0; at < text.length; at++) {
-        size_t end = text.bytes[at] == '\\' ? formula_end(text, at) : 0;
+        size_t end = text.bytes[at] == '\\' ? formula_end(text, at, &delimiter) : 0;
         if (end == 0)
             continue;
         escape(out, slice(text, from, at));

@@ -245,7 +245,7 @@ Close open_link(Writer *writer, Node *node) {
     if (reference.length == 0)
         return JUST_FOLLOWS;
     if (reference.bytes[0] == '#')
-        return put_reference(writer, node) || is_sign(writer, node) ? skip_children : JUST_FOLLOWS;
+        return put_reference(writer, node) || is_sign(node) ? skip_children : JUST_FOLLOWS;
     String closing = closing_of(writer, node);
     if (closing.length == 0)
         return JUST_FOLLOWS;

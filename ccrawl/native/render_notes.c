@@ -10,11 +10,24 @@
 enum { MOST_LABEL = 40 }; /* characters */
 
 static const char *const SIGNS[] = {"#", "¶", "§", "🔗", "↩", "↩︎", "↩️", "↑", "⤴", "^"};
-enum { SIGN_COUNT = sizeof SIGNS / sizeof *SIGNS };
+enum { SIGN_COUNT = sizeof SIGNS / sizeof *SIGNS, LONGEST_SIGN = 8 };
 
 /* Whether a link within the page is only a sign to click on: a heading's anchor, a note's way back. */
-bool is_sign(Writer *writer, Node *node) {
-    String text = stripped(text_within(writer, node));
+bool is_sign(Node *node) {
+    uint8_t bytes[LONGEST_SIGN];
+    String text = {bytes, 0};
+    size_t length = 0; /* of the text with the white space behind it */
+    for (const Node *inner = node; inner != NULL; inner = following(inner, node)) {
+        String piece = length == 0 ? stripped_left(text_of(inner)) : text_of(inner);
+        size_t shown = stripped_right(piece).length;
+        if (shown != 0 && (length > text.length || length + shown > LONGEST_SIGN))
+            return false; /* with white space in it, or too long: links may be nested, so no more is read */
+        if (shown != 0) {
+            memcpy(bytes + length, piece.bytes, shown);
+            text.length = length + shown;
+        }
+        length += piece.length;
+    }
     for (int i = 0; i < SIGN_COUNT; i++)
         if (text.length == strlen(SIGNS[i]) && starts_with(text, SIGNS[i]))
             return true;

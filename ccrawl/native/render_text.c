@@ -187,7 +187,7 @@ size_t last_size(String text) {
 
 uint32_t last_code(String text) { return first_code(slice(text, text.length - last_size(text), text.length)); }
 
-static String stripped_left(String text) {
+String stripped_left(String text) {
     while (text.length != 0) {
         const uint8_t *at = text.bytes;
         if (!is_space(next_character(&at, text.bytes + text.length)))

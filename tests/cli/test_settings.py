@@ -160,6 +160,7 @@ def test_tables_of_inner_commands_count_before_that_of_their_group(
         ('[export]\nout = ""\n', "export.out: a path is empty"),
         ("[export]\noverwrite = true\n", "export.overwrite: --overwrite works on the command line only"),
         ("[export\n", "not TOML"),
+        ("lang = " + "[" * 5_000, "lists or tables in it are nested too deep"),
     ],
 )
 def test_what_a_file_can_not_mean_is_one_line_with_file_and_key(

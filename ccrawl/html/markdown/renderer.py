@@ -89,7 +89,8 @@ class _Base:
         self._resolved: dict[bytes, bytes] = {}
         try:
             parts = urlsplit(base or "")
-        except ValueError:
+            (base or "").encode()
+        except ValueError:  # malformed, or with half a character of UTF-16
             return
         self._url = base or ""
         if parts.netloc and parts.scheme in ("http", "https"):

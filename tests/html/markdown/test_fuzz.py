@@ -188,6 +188,8 @@ WIDE = {
     "lists": "<ul><li>x</ul>",
     "formulas": "\\(x\\) ",
     "open formulas": "\\(x ",
+    "escaped formulas": "\\\\(" * 10,
+    "gutters": "<pre><span data-line-number>" + "x" * 100,
     "scripts": '<script type="math/tex">x</script>',
 }
 

@@ -83,6 +83,13 @@ def test_a_link_that_leads_nowhere_is_its_text(href: str) -> None:
     assert markdown(f'<p>a <a href="{href}">b</a> c</p>') == "a b c"
 
 
+def test_a_page_whose_own_url_can_not_be_written_is_rendered() -> None:
+    root = LexborHTMLParser('<a href="http://b.example/">b</a> <a href="c">c</a>').root
+    assert root is not None
+    for url in "http://t.example/\udc80/", "http://\udc80.example/":
+        assert render(root, url).startswith("[b](http://b.example/) ")
+
+
 def test_the_base_element_moves_the_page() -> None:
     root = LexborHTMLParser('<head><base href="/other/"></head><a href="x">a</a>').root
     assert root is not None
