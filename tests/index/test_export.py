@@ -21,6 +21,10 @@ from support.commands import ccrawl, export
 from ccrawl.index import Counts, DedupIndex, open_index
 
 
+# Several commands a test, each a process of its own: slow on a machine that has other work.
+pytestmark = pytest.mark.timeout(300)
+
+
 def shard(path: Path, *numbers: int, host: str = "site.test", date: str = "2025-03-04T05:06:07Z") -> Path:
     """A WARC of pages, each at a URL of its own."""
     records = []

@@ -20,6 +20,10 @@ from ccrawl.index.rules import RuleSet, read_rules, rules_from
 from ccrawl.index.types import kind_of
 
 
+# Several commands a test, each a process of its own: slow on a machine that has other work.
+pytestmark = pytest.mark.timeout(300)
+
+
 def made(*lines: str) -> RuleSet:
     return rules_from(lines)
 
