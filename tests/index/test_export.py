@@ -20,7 +20,6 @@ from support.commands import ccrawl, export
 
 from ccrawl.index import Counts, DedupIndex, open_index
 
-
 # Several commands a test, each a process of its own: slow on a machine that has other work.
 pytestmark = pytest.mark.timeout(300)
 

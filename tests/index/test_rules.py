@@ -19,7 +19,6 @@ from ccrawl.index import rules
 from ccrawl.index.rules import RuleSet, read_rules, rules_from
 from ccrawl.index.types import kind_of
 
-
 # Several commands a test, each a process of its own: slow on a machine that has other work.
 pytestmark = pytest.mark.timeout(300)
 
