@@ -121,7 +121,8 @@ def _read(path: Path, kind: str) -> SettingsFile:
     except RecursionError as error:
         raise UsageError(f"{shown_path(path)}: lists or tables in it are nested too deep") from error
     if path.name == PYPROJECT:
-        values = values.get("tool", {}).get("ccrawl", {})
+        tool = values.get("tool")
+        values = tool.get("ccrawl", {}) if isinstance(tool, dict) else {}
     return SettingsFile(path, kind, values)
 
 

@@ -63,6 +63,8 @@ def render(node: LexborNode, base_url: str | None = None, options: RenderOptions
         )
     )
     try:
+        if base.raised is not None:
+            raise base.raised
         return ctypes.string_at(out, length.value).decode()
     finally:
         library.ccrawl_free_text(out)
@@ -87,6 +89,7 @@ class _Base:
         self._url = ""
         self._scheme = self._origin = self._directory = b""
         self._resolved: dict[bytes, bytes] = {}
+        self.raised: BaseException | None = None  # in `resolve`
         try:
             parts = urlsplit(base or "")
             (base or "").encode()
@@ -106,12 +109,16 @@ class _Base:
         return _Request(*choices, *parts, *map(len, parts), _Resolve(self._resolve))
 
     def _resolve(self, reference: int, length: int, length_out: Any) -> int | None:
-        key = ctypes.string_at(reference, length)
-        found = self._resolved.get(key)
-        if found is None:
-            found = self._resolved[key] = _joined(self._url, key.decode())
-        length_out[0] = len(found)
-        return ctypes.cast(ctypes.c_char_p(found), ctypes.c_void_p).value
+        try:
+            key = ctypes.string_at(reference, length)
+            found = self._resolved.get(key)
+            if found is None:
+                found = self._resolved[key] = _joined(self._url, key.decode())
+            length_out[0] = len(found)
+            return ctypes.cast(ctypes.c_char_p(found), ctypes.c_void_p).value
+        except BaseException as error:  # a timer's or a Ctrl-C's, which ctypes would print and forget
+            self.raised = error
+            return None
 
 
 def _joined(base: str, reference: str) -> bytes:

@@ -211,3 +211,14 @@ def test_time_and_size_grow_with_the_page(name: str) -> None:
     assert large[0] < 24 * small[0] + 0.05  # eight times the page; three times that for noise
     assert large[1] < 10 * small[1] + 100
     assert large[0] < 2.0
+
+
+def test_a_timer_that_goes_off_while_a_link_is_resolved_ends_the_rendering(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def struck(base: str, reference: str) -> bytes:
+        raise TimeoutError("the page took too long")
+
+    monkeypatch.setattr("ccrawl.html.markdown.renderer._joined", struck)
+    with pytest.raises(TimeoutError, match="too long"):
+        render(LexborHTMLParser("<a href='../x y'>link</a>").root, "http://t.example/p/q")
