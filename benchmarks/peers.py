@@ -1,6 +1,6 @@
 """Whole pipelines beside each other on the same WARC, and their text on pages with gold: docs/benchmarks.md.
 
-    benchmarks/peers.py WARC --eval EVAL [--cache CACHE] [--write]
+    benchmarks/peers.py WARC --eval EVAL [--cache CACHE] [--every N] [--write]
 
 Each pipeline reads the WARC, makes text of its pages and writes Parquet, in a process of its own with one
 worker:
@@ -163,7 +163,7 @@ def measured(name: str, path: Path) -> Measured:
     return Measured(*json.loads(done.stdout.splitlines()[-1]))
 
 
-def accuracy(directory: Path, cache: Path | None) -> dict[str, dict[str, dict[str, Any]]]:
+def accuracy(directory: Path, cache: Path | None, every: int) -> dict[str, dict[str, dict[str, Any]]]:
     """Figures of the scorer: corpus -> extractor -> figures."""
     from ccrawl.html.content.model import load_model
 
@@ -178,7 +178,7 @@ def accuracy(directory: Path, cache: Path | None) -> dict[str, dict[str, dict[st
     )
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for corpus in corpora:
-        pages = list(score.load(directory / "pages" / f"{corpus}.jsonl.gz"))
+        pages = list(score.load(directory / "pages" / f"{corpus}.jsonl.gz"))[::every]
         floor = content.figures(score, "floor", score.floor, pages, False)["ms"]
         found[corpus] = {"": {"pages": len(pages)}}
         for name, extract, markdown in runs:
@@ -194,7 +194,9 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, marks, *rows])
 
 
-def page(warc: Path, pipelines: dict[str, Measured], scores: dict[str, dict[str, dict[str, Any]]]) -> str:
+def page(
+    warc: Path, pipelines: dict[str, Measured], scores: dict[str, dict[str, dict[str, Any]]], every: int
+) -> str:
     """docs/benchmarks.md."""
     ours = pipelines["ccrawl"]
     speed = table(
@@ -229,7 +231,7 @@ def page(warc: Path, pipelines: dict[str, Measured], scores: dict[str, dict[str,
     today = datetime.datetime.now(datetime.UTC).date()
     return f"""# Beside its peers
 
-Made by `benchmarks/peers.py WARC --eval EVAL --cache CACHE --write` on {today}: {platform.machine()},
+Made by `benchmarks/peers.py WARC --eval EVAL --cache CACHE --every {every} --write` on {today}: {platform.machine()},
 {os.cpu_count()} cores, Python {platform.python_version()}; {versions}. Ratios hold elsewhere, seconds do not.
 
 ## A WARC to Parquet
@@ -244,7 +246,7 @@ process.
 
 ## Main content
 
-F1 on pages with gold, of text; *times* is CPU as multiples of decoding and a bare lexbor parse of the same pages.
+F1 on pages with gold{f" (one page in {every} of each corpus)" if every > 1 else ""}, of text; *times* is CPU as multiples of decoding and a bare lexbor parse of the same pages.
 ccrawl's weights never saw the site of a page that they judge here. [How it works](explanation/content.md) has the
 figures by page type.
 
@@ -292,6 +294,7 @@ def main() -> None:
     arguments.add_argument("warc", type=Path)
     arguments.add_argument("--eval", type=Path, help="the evaluation directory")
     arguments.add_argument("--cache", type=Path, help="where fit.py left the folds' weights")
+    arguments.add_argument("--every", type=int, default=1, help="score only every Nth page")
     arguments.add_argument("--write", action="store_true", help="replace docs/benchmarks.md and its pictures")
     arguments.add_argument("--pipeline", help=argparse.SUPPRESS)
     options = arguments.parse_args()
@@ -304,8 +307,8 @@ def main() -> None:
     for name in PIPELINES:
         pipelines[name] = measured(name, options.warc)
         print(f"{name}: {pipelines[name]}", file=sys.stderr)
-    scores = accuracy(options.eval, options.cache)
-    text = page(options.warc, pipelines, scores)
+    scores = accuracy(options.eval, options.cache, options.every)
+    text = page(options.warc, pipelines, scores, options.every)
     if not options.write:
         print(text)
         return

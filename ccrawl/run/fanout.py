@@ -40,6 +40,7 @@ class Converter(Generic[Work, Made]):
     ) -> None:
         self.batch: list[Work] = []
         self.sequence = -1
+        self._sampled = bool(options.samples)
         self._board = Board(context)
         self.connection, theirs = context.Pipe()
         self._worker = Worker(context, _convert_batches, theirs, self._board, convert, options)
@@ -70,6 +71,8 @@ class Converter(Generic[Work, Made]):
     def stop(self) -> None:
         """End the process; idle ones end by the end of file."""
         self.connection.close()
+        if self._sampled:
+            self._worker.exit_code()  # waits until it has left its samples
         self._worker.stop()
 
 

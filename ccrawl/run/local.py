@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection, wait
 
 from ccrawl.run.attempts import Again, Attempt, GivenUp, Tries
 from ccrawl.run.board import Progress
-from ccrawl.run.processes import worker_context
+from ccrawl.run.processes import interrupts_held, worker_context
 from ccrawl.run.record import Record
 from ccrawl.run.shard import ShardTask
 
@@ -37,8 +37,9 @@ class LocalRunner:
         try:
             while waiting or self._running:
                 while waiting and self._busy() + max(1, waiting[0].converters) <= self.workers:
-                    attempt = Attempt(self._context, waiting.popleft())
-                    self._running[attempt.connection] = attempt
+                    with interrupts_held():  # else a Ctrl-C could leave a process that nobody knows of
+                        attempt = Attempt(self._context, waiting.popleft())
+                        self._running[attempt.connection] = attempt
                 over = wait(list(self._running), timeout=_POLL)
                 for connection in [connection for connection in self._running if connection in over]:
                     again = self._settle(self._running.pop(connection), record)

@@ -14,7 +14,7 @@ import signal
 import tempfile
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
@@ -50,17 +50,25 @@ def worker_context() -> ForkServerContext:
     # A Ctrl-C while the server imports would make it print a traceback; it inherits what is blocked here.
     # The tracker goes first, since starting it unblocks the signal.
     resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
-        forkserver.ensure_running()
+        with interrupts_held():
+            forkserver.ensure_running()
     except OSError as error:  # the folder for its socket: missing, full, or a path longer than 100 bytes
         folder = tempfile.gettempdir()
         raise OutputError(
             f"{folder}: no socket can be made here ({reason(error)}); set TMPDIR to another folder"
         ) from error
+    return context
+
+
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """A Ctrl-C during the block is felt after it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    return context
 
 
 class Worker(Generic[T]):

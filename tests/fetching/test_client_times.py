@@ -69,11 +69,11 @@ def test_silence_ends_a_fetch_before_the_total_limit_and_a_byte_a_moment_is_sile
 
 def test_a_body_that_comes_steadily_may_take_longer_than_silence_may() -> None:
     async def steady(call: Call) -> None:
-        await call.send(answer(length=8000), *(b"x" * 1000 for _ in range(8)), pause=0.1)
+        await call.send(answer(length=8000), *(b"x" * 1000 for _ in range(8)), pause=0.25)
 
     async def main() -> None:
         async with Server({"/": steady}) as server:
-            (result,) = (await fetched([server.url("/")], idle_timeout=0.3)).values()
+            (result,) = (await fetched([server.url("/")], idle_timeout=1.5)).values()
         assert (result.error, len(result.body)) == ("", 8000)
 
     asyncio.run(main())
