@@ -41,6 +41,7 @@ DOCS = ROOT / "docs"
 REFERENCE = DOCS / "reference"
 # Flags of other programs that pages mention: the crawler's, benchmarks', spark-submit's.
 FOREIGN_FLAGS = {
+    *("--eval", "--every", "--steps"),  # benchmarks
     *("--redisDedupeUrl", "--dedupeConcurrent", "--removing", "--generateWACZ"),
     *("--peers", "--write"),
     *("--archives", "--conf", "--master", "--py-files"),
