@@ -41,8 +41,8 @@ DOCS = ROOT / "docs"
 REFERENCE = DOCS / "reference"
 # Flags of other programs that pages mention: the crawler's, benchmarks', spark-submit's.
 FOREIGN_FLAGS = {
-    *("--eval", "--every", "--steps"),  # benchmarks
-    *("--redisDedupeUrl", "--dedupeConcurrent", "--removing", "--generateWACZ"),
+    *("--eval", "--every", "--redis", "--steps"),
+    *("--redisDedupeUrl", "--dedupeConcurrent", "--removing", "--generateWACZ", "--commitCrawlId"),
     *("--peers", "--write"),
     *("--archives", "--conf", "--master", "--py-files"),
 }
