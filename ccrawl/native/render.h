@@ -255,6 +255,10 @@ String replaced(Writer *writer, String text, uint8_t byte, String with);
 String repeated(Writer *writer, uint8_t byte, size_t count);
 String number_text(Writer *writer, int64_t number);
 
+static inline bool is_letter(uint8_t byte) { return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z'; }
+
+static inline bool is_digit(uint8_t byte) { return byte >= '0' && byte <= '9'; }
+
 static inline String slice(String text, size_t from, size_t to) { return (String){text.bytes + from, to - from}; }
 bool equal(String one, String other);
 bool starts_with(String text, const char *start);
@@ -290,7 +294,6 @@ String attribute_of(Writer *writer, const Node *node, int attribute); /* empty w
 String page_text(Writer *writer, const Node *node); /* of a text node */
 bool is_only_child(const Node *child);
 String text_within(Writer *writer, const Node *node);
-void unlink_node(Node *node);
 void remove_hidden(Writer *writer, Node *root);
 
 /* --- render_writer.c --- */

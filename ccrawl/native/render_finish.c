@@ -15,10 +15,6 @@ static bool is_punctuation(uint8_t byte) {
            (byte >= '{' && byte <= '~') || byte >= PIPE_BYTE;
 }
 
-static bool is_letter(uint8_t byte) { return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z'; }
-
-static bool is_digit(uint8_t byte) { return byte >= '0' && byte <= '9'; }
-
 /* Whether the ampersand before `after` could begin an entity, or whatever stands behind the text's end. */
 static bool may_be_entity(String after) {
     size_t at = after.length != 0 && after.bytes[0] == '#', start = at;

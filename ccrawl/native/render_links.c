@@ -13,10 +13,6 @@ static const char *const SCHEMES[] = {"http", "https", "ftp",  "ftps",   "mailto
                                       "irc",  "ircs",  "xmpp", "magnet", "geo",    "gemini", "gopher", "matrix"};
 enum { SCHEME_COUNT = sizeof SCHEMES / sizeof *SCHEMES };
 
-static bool is_letter(uint8_t byte) { return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z'; }
-
-static bool is_digit(uint8_t byte) { return byte >= '0' && byte <= '9'; }
-
 /* Whether the byte is one that links are made of, with nothing to resolve and nothing to escape: in a path, or
  * anywhere else in a URL. */
 static bool is_simple_in_path(uint8_t byte) {

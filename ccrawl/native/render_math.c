@@ -131,8 +131,6 @@ static String words_within(Writer *writer, const Node *node) {
         add(&text, page_text(writer, inner));
         add_byte(&text, ' ');
     }
-    const uint8_t *at = text.bytes;
-    (void)at;
     return plain(writer, built(&text));
 }
 
