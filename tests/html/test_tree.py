@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -86,6 +87,15 @@ def test_long_values_and_scripts_are_left_alone() -> None:
     image = b"<img src='data:image/png;base64," + b"AAAA" * 20_000 + b"' alt=lamp>"
     script = b"<script>if (a<b" + b" + c" * 200 + b") { x = '" + b"y" * 40_000 + b"' }</script>"
     assert with_fewer_attributes(image + script + image) == image + script + image
+
+
+@pytest.mark.parametrize("before", [0, 1, 5000, 8191, 8192, 8193, 16_383, 40_000])
+def test_a_long_tag_is_found_wherever_it_begins(before: int) -> None:
+    attributes = b"".join(b" a%d" % number for number in range(2 * MAX_ATTRIBUTES)).ljust(16_384)
+    html = b"<i>" + b"x" * before + b"<p" + attributes + b">text</p>"
+    shorter = with_fewer_attributes(html)
+    assert b" a%d>text" % (MAX_ATTRIBUTES - 1) in re.sub(rb"\s+>", b">", shorter)
+    assert b" a%d" % MAX_ATTRIBUTES not in shorter
 
 
 def test_unclosed_elements_do_not_add_up() -> None:
