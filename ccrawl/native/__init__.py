@@ -95,18 +95,20 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # what a function returns, and take
     "ccrawl_phrase_bits": (c_uint64, _TABLES, c_char_p, c_int64),
     "ccrawl_node_fields": (None, c_uint64, _ARRAY),
     "ccrawl_attribute_numbers": (c_int64, c_uint64, _ARRAY, c_int64),
-    "ccrawl_find_elements": (c_int64, _TABLES, _PAGE, c_int64, _ARRAY, c_int64),
-    "ccrawl_text": (c_int64, c_uint64, _ARRAY, c_int64),
+    "ccrawl_properties": (c_char_p,),
+    "ccrawl_read_head": (None, _TABLES, c_void_p, c_void_p, _ARRAY, c_int64, _ARRAY, c_int64),
     "ccrawl_strip": (c_int64, _TABLES, c_uint64, c_bool, _ARRAY, c_int64),
-    "ccrawl_count_nodes": (c_int64, c_uint64, c_int64),
-    "ccrawl_walk": (c_int64, _TABLES, c_uint64, _PAGE),
-    "ccrawl_blocks": (c_int64, _TABLES, _PAGE, _ARRAY, _ARRAY, c_int64),
+    "ccrawl_measure": (None, _TABLES, c_uint64, c_int64, _ARRAY),
+    "ccrawl_walk": (c_int64, _TABLES, c_uint64, _PAGE, c_int64),
     "ccrawl_read_text": (c_int, _TABLES, _PAGE, ctypes.POINTER(HeadTexts), _ARRAY),
     "ccrawl_gather": (c_int, _TABLES, _PAGE, *[_ARRAY] * 6),
     "ccrawl_gather_context": (c_int, _PAGE, *[_ARRAY] * 5),
     "ccrawl_probability": (c_int, _FOREST, _ARRAY, _ARRAY, c_int64, _ARRAY),
     "ccrawl_judge": (c_int, _TABLES, _PAGE, _ARRAY, _ARRAY, *[_FOREST] * 2, _ARRAY),
     "ccrawl_decide": (c_int, _ARRAY, _ARRAY, c_int64, c_double, c_double, c_double, _ARRAY),
+    "ccrawl_find_prose": (None, _ARRAY, c_int64, _ARRAY),
+    "ccrawl_settle": (c_int, _TABLES, _PAGE, _ARRAY, _ARRAY, c_int64, _ARRAY),
+    "ccrawl_complete": (None, _TABLES, _PAGE, _ARRAY, c_uint64, c_uint64, _ARRAY),
     "ccrawl_render_elements": (c_char_p,),
     "ccrawl_render_attributes": (c_char_p,),
     "ccrawl_render_tables": (_TABLES, c_void_p, c_void_p, c_int64, _ARRAY),
@@ -158,11 +160,3 @@ def checked(result: int) -> int:
     if result == BAD_TREE:
         raise CcrawlError("the page's tree was changed while it was read; let one thread work on a page")
     return result
-
-
-def text_within(node: int) -> str:
-    """The text within the node at an address."""
-    size = library.ccrawl_text(node, None, 0)
-    out = ctypes.create_string_buffer(size)
-    library.ccrawl_text(node, out, size)
-    return out.raw.decode("utf-8", "replace")

@@ -1,6 +1,6 @@
 #include "characters.h"
 
-enum { CAPITAL_SIGMA = 0x3A3, SMALL_SIGMA = 0x3C3, FINAL_SIGMA = 0x3C2, DOTTED_I = 0x130, DOT_ABOVE = 0x307 };
+enum { SMALL_SIGMA = 0x3C3, FINAL_SIGMA = 0x3C2, DOTTED_I = 0x130, DOT_ABOVE = 0x307 };
 
 uint8_t *put_character(uint8_t *out, uint32_t code) {
     if (code < 0x80) {

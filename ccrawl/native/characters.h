@@ -12,7 +12,7 @@ enum { LETTER, UPPER, DIGIT, WIDE, SPACE, STOP, COMMA, OTHER, MARK, RIGHTS, CLAS
 /* A character's entry: its class, and what Python's str methods ask. */
 enum { CLASS_MASK = 0x0F, WHITE = 0x10, CASED = 0x20, CASE_IGNORABLE = 0x40 };
 
-enum { CODE_POINTS = 0x110000, REPLACEMENT = 0xFFFD };
+enum { CODE_POINTS = 0x110000, REPLACEMENT = 0xFFFD, CAPITAL_SIGMA = 0x3A3 };
 
 typedef struct {
     const uint8_t *entry;  /* CODE_POINTS */

@@ -3,6 +3,8 @@
 
 #include "native.h"
 
+enum { PROSE_LENGTH = 60 }; /* characters */
+
 /* The probability above which the set of blocks scores best. */
 static double best_threshold(const double *probability, const double *words, int64_t blocks, double worth,
                              const int32_t *order) {
@@ -39,4 +41,12 @@ EXPORTED int ccrawl_decide(const double *probability, const double *words, int64
         keep[block] = probability[block] >= threshold;
     free(order);
     return 0;
+}
+
+/* Fill in 1 for each block that is running text: long enough, with a sentence, and mostly not linked. `text` is
+ * what ccrawl_read_text gave. */
+EXPORTED void ccrawl_find_prose(const double *text, int64_t blocks, uint8_t *prose) {
+    const double *length = text + X_LENGTH * blocks, *stops = text + STOP * blocks, *linked = text + X_LINKED * blocks;
+    for (int64_t block = 0; block < blocks; block++)
+        prose[block] = length[block] > PROSE_LENGTH && stops[block] > 0 && linked[block] < 0.5 * length[block];
 }

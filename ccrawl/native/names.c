@@ -120,12 +120,8 @@ int known_attribute(const Tables *tables, const Attribute *attribute) {
 #define ATTRIBUTE_TEXT(name, text) text,
         KNOWN_ATTRIBUTES(ATTRIBUTE_TEXT)};
     uintptr_t name = attribute->qualified_name != 0 ? attribute->qualified_name : attribute->node.name;
-    if (name < MOST_KNOWN_NAMES) {
-        for (int known = 0; known < ATTRIBUTES; known++)
-            if (tables->attribute[known] == name)
-                return known;
-        return -1;
-    }
+    if (name < MOST_KNOWN_NAMES)
+        return tables->attribute[name];
     const NameEntry *entry = (const NameEntry *)name;
     const uint8_t *bytes = entry->length <= SHORT_NAME ? entry->name.within : entry->name.bytes;
     for (int known = 0; known < ATTRIBUTES; known++)

@@ -50,8 +50,10 @@ enum { NO_MEMORY = -1, BAD_TREE = -2 };
     X(FORM, "form")                                                                                                 \
     X(SELECT, "select")                                                                                             \
     X(DATALIST, "datalist")                                                                                         \
-    X(SVG, "svg")                                                                                                  \
-    X(SCRIPT, "script")
+    X(SVG, "svg")                                                                                                   \
+    X(SCRIPT, "script")                                                                                             \
+    X(META, "meta")                                                                                                 \
+    X(TITLE, "title")
 
 #define KNOWN_ATTRIBUTES(X)                                                                                         \
     X(CLASS, "class")                                                                                               \
@@ -61,7 +63,10 @@ enum { NO_MEMORY = -1, BAD_TREE = -2 };
     X(HIDDEN_, "hidden")                                                                                            \
     X(ARIA_HIDDEN, "aria-hidden")                                                                                   \
     X(STYLE, "style")                                                                                               \
-    X(TYPE, "type")
+    X(TYPE, "type")                                                                                                 \
+    X(PROPERTY, "property")                                                                                         \
+    X(NAME, "name")                                                                                                 \
+    X(CONTENT, "content")
 
 #define TAG_ENTRY(name, text) TAG_##name,
 #define ATTRIBUTE_ENTRY(name, text) ATTRIBUTE_##name,
@@ -86,7 +91,7 @@ typedef struct {
     uint64_t link_bit;        /* of tag_bits */
     uint64_t heading_bits;
     int64_t tag[TAGS];
-    uintptr_t attribute[ATTRIBUTES]; /* 0 for one that lexbor has no number for */
+    int8_t attribute[MOST_KNOWN_NAMES]; /* of each of lexbor's numbers, where in KNOWN_ATTRIBUTES; else -1 */
     Dictionary markup;               /* words of class and id */
     Dictionary phrases;              /* first words of interface text */
     Dictionary first_words;          /* of phrases */
@@ -127,6 +132,10 @@ uint64_t markup_bits(const Tables *tables, const uint8_t *names, size_t length);
 
 /* PHRASES groups that the characters, at most 64, begin with. */
 uint64_t phrase_bits(const Tables *tables, const uint32_t *codes, size_t length);
+
+/* Whether any phrase begins with these characters: the first PHRASE_BEGINNING of a text, or all of it. */
+enum { PHRASE_BEGINNING = 3 };
+bool may_begin_phrase(const Tables *tables, const uint32_t *codes, size_t length);
 
 /* Whether the value of `style` or `aria-hidden` hides an element. */
 bool hides(const Tables *tables, String value);

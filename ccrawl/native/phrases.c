@@ -67,7 +67,7 @@ static uint64_t joined_value(const Tables *tables, const Word *words, int count)
     return value_of(&tables->phrases, phrase, length);
 }
 
-/* Whether some phrase has this beginning; two of three blocks are done with here. */
+/* Whether some phrase has this beginning. */
 static bool may_begin(const Tables *tables, const uint8_t *text, size_t length) {
     size_t end[4] = {0, 0, 0, 0}; /* of each of the first characters */
     for (int i = 1; i < 4; i++) {
@@ -79,6 +79,17 @@ static bool may_begin(const Tables *tables, const uint8_t *text, size_t length) 
     }
     return find_key(&tables->beginnings, text, end[3]) != NULL ||
            (end[1] != end[3] && find_key(&tables->phrases, text, end[1]) != NULL);
+}
+
+/* Two of three blocks are done with here. A capital sigma's lower case depends on what follows. */
+bool may_begin_phrase(const Tables *tables, const uint32_t *codes, size_t length) {
+    uint8_t text[8 * PHRASE_BEGINNING];
+    size_t characters;
+    for (size_t i = 0; i < length; i++)
+        if (codes[i] == CAPITAL_SIGMA)
+            return true;
+    size_t size = lower_case(&tables->characters, codes, length, text, &characters);
+    return size > 0 && may_begin(tables, text, size);
 }
 
 uint64_t phrase_bits(const Tables *tables, const uint32_t *codes, size_t length) {

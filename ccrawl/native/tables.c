@@ -1,5 +1,6 @@
 /* The tables that everything else reads, made once. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "native.h"
 
@@ -74,8 +75,10 @@ EXPORTED Tables *ccrawl_tables(const Specification *given) {
     tables->after = given->after;
     for (int i = 0; i < TAGS; i++)
         tables->tag[i] = given->tags[i];
+    memset(tables->attribute, -1, sizeof tables->attribute);
     for (int i = 0; i < ATTRIBUTES; i++)
-        tables->attribute[i] = (uintptr_t)given->attributes[i];
+        if (given->attributes[i] > 0 && given->attributes[i] < MOST_KNOWN_NAMES) /* 0: lexbor has no number for it */
+            tables->attribute[given->attributes[i]] = (int8_t)i;
     for (int i = 0; i < PHRASE_SIGNS; i++)
         tables->sign_bits[i] = given->sign_bits[i];
     if (fill_dictionary(&tables->markup, &given->markup) != 0 ||

@@ -66,19 +66,28 @@ typedef struct {
     int64_t characters, words, linked, last;
 } Counts;
 
+/* Counts of up to COUNTED characters by class, FIELD bits each in one register: counters in memory would each wait
+ * for the one before. */
+enum { FIELD = 6, COUNTED = 63 };
+
 /* Add one text of a block. `in_word` says whether the block's last text ended in a word. */
 static void count_text(const Tables *tables, const uint8_t *at, const uint8_t *end, Counts *counts, bool *in_word) {
     const uint8_t *entry = tables->characters.entry;
     bool word = *in_word;
     int64_t words = 0, last = counts->last;
     while (at != end) {
-        uint32_t code = *at < 0x80 ? *at++ : next_character(&at, end);
-        int class = entry[code] & CLASS_MASK;
-        bool is_word = class <= WIDE;
-        counts->classes[class]++;
-        words += is_word && !word;
-        word = is_word;
-        last = class == SPACE ? last : class;
+        uint64_t packed = 0;
+        for (int counted = 0; counted < COUNTED && at != end; counted++) {
+            uint32_t code = *at < 0x80 ? *at++ : next_character(&at, end);
+            int class = entry[code] & CLASS_MASK;
+            bool is_word = class <= WIDE;
+            packed += UINT64_C(1) << FIELD * class;
+            words += is_word & !word;
+            word = is_word;
+            last = class == SPACE ? last : class;
+        }
+        for (int class = 0; class < CLASSES; class++)
+            counts->classes[class] += (int64_t)(packed >> FIELD * class & COUNTED);
     }
     counts->words += words;
     counts->last = last;
@@ -177,14 +186,46 @@ static bool is_in_description(const Reading *reading, int64_t block) {
     return contains_codes(reading->head->description, reading->head->description_length, codes, length);
 }
 
+/* The lower case of a block without white space around it, at most `longest` characters, when all of it is ASCII,
+ * as most are. Returns its size, or -1. */
+static int64_t lower_ascii(const Reading *reading, int64_t block) {
+    const Page *page = reading->page;
+    const uint8_t *entry = reading->tables->characters.entry;
+    int64_t first = page->b_first[block], end = block + 1 < page->blocks ? page->b_first[block + 1] : page->texts;
+    uint8_t *out = reading->lowered;
+    int64_t size = 0;
+    for (int64_t text = first; text < end && size < reading->longest; text++) {
+        const uint8_t *at = (const uint8_t *)(uintptr_t)page->t_address[text], *stop = at + page->t_size[text];
+        if (size > 0)
+            out[size++] = ' ';
+        else
+            while (at != stop && *at < 0x80 && (entry[*at] & WHITE))
+                at++;
+        int64_t left = stop - at < reading->longest - size ? stop - at : reading->longest - size;
+        uint8_t seen = 0;
+        for (int64_t i = 0; i < left; i++) {
+            seen |= at[i];
+            out[size + i] = (uint8_t)(at[i] + (at[i] >= 'A' && at[i] <= 'Z' ? 'a' - 'A' : 0));
+        }
+        if (seen & 0x80)
+            return -1;
+        size += left;
+    }
+    while (size > 0 && (entry[out[size - 1]] & WHITE))
+        size--;
+    return size;
+}
+
 /* 1 for a block that is the title, 0.5 for one that contains it or is contained in it. */
 static double title_match(const Reading *reading, int64_t block) {
     const HeadTexts *head = reading->head;
-    size_t length = begin_block(reading, block, reading->codes, (size_t)reading->longest);
-    length = without_white_end(reading, reading->codes, length);
-    size_t characters;
-    size_t size = lower_case(&reading->tables->characters, reading->codes, length, reading->lowered, &characters);
-    size_t title = (size_t)head->title_length;
+    int64_t ascii = lower_ascii(reading, block);
+    size_t size = (size_t)ascii, characters = (size_t)ascii, title = (size_t)head->title_length;
+    if (ascii < 0) {
+        size_t length = begin_block(reading, block, reading->codes, (size_t)reading->longest);
+        length = without_white_end(reading, reading->codes, length);
+        size = lower_case(&reading->tables->characters, reading->codes, length, reading->lowered, &characters);
+    }
     if (size == title && memcmp(reading->lowered, head->title, title) == 0)
         return 1.0;
     if (characters <= TITLE_PART)
@@ -198,7 +239,10 @@ static uint64_t block_phrases(const Reading *reading, int64_t block, int64_t cha
     if (characters >= PHRASE_BLOCK)
         return 0;
     uint32_t codes[PHRASE_CHARACTERS];
-    size_t length = begin_block(reading, block, codes, PHRASE_CHARACTERS);
+    size_t length = begin_block(reading, block, codes, PHRASE_BEGINNING);
+    if (!may_begin_phrase(reading->tables, codes, length))
+        return 0;
+    length = begin_block(reading, block, codes, PHRASE_CHARACTERS);
     return phrase_bits(reading->tables, codes, length);
 }
 

@@ -33,18 +33,42 @@ static const Node *node_at(const Page *page, int64_t index) {
     return (const Node *)(uintptr_t)page->n_address[index];
 }
 
-/* The number of nodes that a walk from `root` meets, at most `most` + 1. */
-EXPORTED int64_t ccrawl_count_nodes(const Node *root, int64_t most) {
-    int64_t count = 0;
-    for (const Node *node = root; node != NULL && count <= most; node = following(node, root))
-        count += !is_blank(node);
-    return count;
+static int64_t tag_of(const Tables *tables, const Node *node) {
+    int64_t other = tables->tag_slots - 1;
+    return node->name < (uintptr_t)other ? (int64_t)node->name : other;
+}
+
+/* Count the nodes that a walk from `root` meets, at most `most` + 1, and the texts among them that a browser
+ * would show: sizes[0] and sizes[1]. */
+EXPORTED void ccrawl_measure(const Tables *tables, const Node *root, int64_t most, int64_t *sizes) {
+    int64_t nodes = 0, texts = 0;
+    const Node *skipped = NULL; /* what the node stands in that is not shown */
+    const Node *node = root;
+    while (nodes <= most) {
+        if (!is_blank(node)) {
+            nodes++;
+            texts += node->name == (uintptr_t)tables->tag[TAG_TEXT] && skipped == NULL;
+        }
+        if (skipped == NULL && (tables->tag_bits[tag_of(tables, node)] & SKIP))
+            skipped = node;
+        if (node->first_child != NULL) {
+            node = node->first_child;
+            continue;
+        }
+        for (; node != root && node->next == NULL; node = node->parent)
+            skipped = node == skipped ? NULL : skipped;
+        if (node == root)
+            break;
+        skipped = node == skipped ? NULL : skipped;
+        node = node->next;
+    }
+    sizes[0] = nodes;
+    sizes[1] = texts;
 }
 
 static void number_node(const Tables *tables, Page *page, const Node *node, int64_t parent, int64_t at) {
-    int64_t other = tables->tag_slots - 1;
     page->n_address[at] = (int64_t)(uintptr_t)node;
-    page->n_tag[at] = node->name < (uintptr_t)other ? (int64_t)node->name : other;
+    page->n_tag[at] = tag_of(tables, node);
     page->n_parent[at] = parent;
     page->n_end[at] = at + 1;
     page->n_depth[at] = at == 0 ? 0 : page->n_depth[parent] + 1;
@@ -107,7 +131,8 @@ static void read_names(const Tables *tables, const Node *node, uint64_t *markup,
     }
 }
 
-/* Fill in what each element says of itself and inherits. Attributes are read of elements that hold text. */
+/* Fill in what each element says of itself and inherits. Attributes are read of elements that hold text. Returns
+ * the number of texts that a browser would show. */
 static int64_t describe_nodes(const Tables *tables, Page *page) {
     int64_t *texts_before = page->n_hides; /* for nodes that are still to come */
     int64_t all_texts = 0, shown = 0;
@@ -131,14 +156,6 @@ static int64_t describe_nodes(const Tables *tables, Page *page) {
         shown += tag == tables->tag[TAG_TEXT] && !(page->n_tags[i] & SKIP);
     }
     return shown;
-}
-
-/* Fill in the node rows of `arrays`, whose `nodes` is what ccrawl_count_nodes gave. Returns the number of
- * texts that a browser would show. */
-EXPORTED int64_t ccrawl_walk(const Tables *tables, const Node *root, const PageArrays *arrays) {
-    Page page = page_of(arrays);
-    int failed = number_nodes(tables, &page, root);
-    return failed != 0 ? failed : describe_nodes(tables, &page);
 }
 
 /* Part the texts where a block-level element or two line breaks stand between them. */
@@ -184,19 +201,32 @@ static int64_t join_blocks(const Page *page, int64_t *node, int64_t *first, int6
     return blocks;
 }
 
-/* Fill in the text rows, and `node` and `first` of the blocks, at most `most`, which both have room for an
- * entry a text. Returns the number of blocks. */
-EXPORTED int64_t ccrawl_blocks(const Tables *tables, const PageArrays *arrays, int64_t *node, int64_t *first,
-                               int64_t most) {
-    Page page = page_of(arrays);
-    int32_t *nearest = malloc((size_t)page.nodes * sizeof *nearest);
+/* Fill in the text rows, and the block rows, which have room for a block a text. Returns the number of blocks, at
+ * most `most`; the second block row begins behind that many. */
+static int64_t describe_texts(const Tables *tables, const Page *page, int64_t *block_rows, int64_t most) {
+    int64_t *node = block_rows, *first = block_rows + page->texts;
+    int32_t *nearest = malloc((size_t)page->nodes * sizeof *nearest);
     if (nearest == NULL)
         return NO_MEMORY;
-    int64_t blocks = part_texts(tables, &page, nearest, node, first);
+    int64_t blocks = part_texts(tables, page, nearest, node, first);
     free(nearest);
-    blocks = join_blocks(&page, node, first, blocks, most);
+    blocks = join_blocks(page, node, first, blocks, most);
     for (int64_t block = 0, text = 0; block < blocks; block++)
-        for (int64_t end = block + 1 < blocks ? first[block + 1] : page.texts; text < end; text++)
-            page.t_block[text] = block;
+        for (int64_t end = block + 1 < blocks ? first[block + 1] : page->texts; text < end; text++)
+            page->t_block[text] = block;
+    if (blocks < page->texts)
+        memmove(block_rows + blocks, first, (size_t)blocks * sizeof *first);
     return blocks;
+}
+
+/* Fill in all rows of `arrays`, whose `nodes` and `texts` are what ccrawl_measure gave, and `blocks` as many as
+ * texts. Returns the number of blocks, at most `most`; the rows of blocks are that long. */
+EXPORTED int64_t ccrawl_walk(const Tables *tables, const Node *root, const PageArrays *arrays, int64_t most) {
+    Page page = page_of(arrays);
+    int failed = number_nodes(tables, &page, root);
+    if (failed != 0)
+        return failed;
+    if (describe_nodes(tables, &page) != page.texts)
+        return BAD_TREE;
+    return describe_texts(tables, &page, arrays->block_rows, most);
 }

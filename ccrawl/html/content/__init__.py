@@ -31,7 +31,7 @@ from ccrawl.html.content.prune import prune
 from ccrawl.html.content.strip import strip
 from ccrawl.html.content.types import Content, Favor, Removed
 from ccrawl.html.content.vocabulary import NOTICE
-from ccrawl.html.content.walk import Flags, Walk, texts_of, walk
+from ccrawl.html.content.walk import Flags, Walk, walk
 
 __all__ = ["Content", "Favor", "Removed", "main_content", "page_title", "read_page"]
 
@@ -107,12 +107,10 @@ def read_page(
     assert root is not None
     removed = strip(root, explain)
     page = walk(root)
-    if page is not None:
-        headings, structured = texts_of(page, "h1", 8), texts_of(page, "script", 200)
-    else:
-        headings, structured = [heading.text() for heading in root.css("h1")[:8]], []
-    head = read_head(tree, structured)
-    return page, head, titles.choose(head.title, head.meta, headings, head.headline), removed
+    head = read_head(tree, page)
+    if page is None:
+        head.headings = [heading.text() for heading in root.css("h1")[:8]]
+    return page, head, titles.choose(head.title, head.meta, head.headings, head.headline), removed
 
 
 def page_title(tree: LexborHTMLParser) -> str:

@@ -13,7 +13,7 @@ from ccrawl.html.content.context import CONTEXT_SCALES
 from ccrawl.html.content.features import FIGURE_SCALES, FLAG_PLACES, given_by
 from ccrawl.html.content.head import PageHead
 from ccrawl.html.content.model import Model, NumberedForest
-from ccrawl.html.content.tables import STOP, TABLES
+from ccrawl.html.content.tables import TABLES
 from ccrawl.html.content.text import BlockText, read_text
 from ccrawl.html.content.walk import Flags, Floats, Walk
 from ccrawl.native import address, checked, library
@@ -74,5 +74,7 @@ def decide(probability: Floats, text: BlockText, favor: str, *, product: bool = 
 
 def is_prose(text: BlockText) -> Flags:
     """Which blocks are running text: long enough, with a sentence, and mostly not linked."""
-    prose: Flags = (text.length > 60) & (text.counts[STOP] > 0) & (text.linked < 0.5 * text.length)
+    rows = text.rows
+    prose = np.empty(rows.shape[1], np.bool_)
+    library.ccrawl_find_prose(address(rows), len(prose), address(prose))
     return prose

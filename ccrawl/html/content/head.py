@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from selectolax.lexbor import LexborHTMLParser
+
+from ccrawl.html.content.tables import TABLES
+from ccrawl.html.content.walk import Walk
+from ccrawl.native import address, library
 
 JSON_LIMIT = 2_000_000  # characters of one script that are looked at
 _DEPTH_LIMIT = 40
+_DECODER = json.JSONDecoder(strict=False)
+# What the native part finds: a property of <meta>, or one of the others.
+_PROPERTIES = tuple(library.ccrawl_properties().decode().split())
+_TITLE, _HEADING, _STRUCTURED = range(len(_PROPERTIES), len(_PROPERTIES) + 3)
+_ROOM, _ROOM_BYTES = 32, 32 * 1024  # for what it finds on most pages
 
 # Kinds of structured data, each a feature of the page.
 KINDS = {
@@ -31,7 +42,8 @@ class PageHead:
     """The head of a page, with structured data from anywhere in it."""
 
     title: str = ""
-    meta: dict[str, str] = field(default_factory=dict)  # property or name, lower case, to content
+    meta: dict[str, str] = field(default_factory=dict)  # properties that are used: to content
+    headings: list[str] = field(default_factory=list)  # the first <h1> of the page
     kinds: set[str] = field(default_factory=set)  # of KINDS
     headline: str = ""
     bodies: list[str] = field(default_factory=list)  # articleBody, text, recipeInstructions ...
@@ -45,25 +57,42 @@ class PageHead:
         )
 
 
-def read_head(tree: LexborHTMLParser, structured: list[str]) -> PageHead:
-    """Read the head of `tree`, and structured data from elsewhere in it: texts of JSON-LD."""
-    page = PageHead()
-    if tree.head is not None:
-        for node in tree.head.css("meta, title, script"):
-            tag = node.tag
-            if tag == "meta":
-                attributes = node.attributes
-                name = attributes.get("property") or attributes.get("name")
-                if name:
-                    page.meta.setdefault(name.lower(), attributes.get("content") or "")
-            elif tag == "title" and not page.title:
-                page.title = node.text()
-            elif tag == "script" and "ld+json" in (node.attributes.get("type") or ""):
-                structured = [*structured, node.text()]
-    for text in structured:
-        for item in _items(load_json(text)):
-            _read_item(page, item)
-    return page
+def read_head(tree: LexborHTMLParser, page: Walk | None) -> PageHead:
+    """Read the head of `tree`, and the headings and structured data of its body, which `page` is the walk of;
+    None for a body that is too large.
+    """
+    head = PageHead()
+    for kind, text in _found(tree, page):
+        if kind < len(_PROPERTIES):
+            head.meta[_PROPERTIES[kind]] = text
+        elif kind == _TITLE:
+            head.title = text
+        elif kind == _HEADING:
+            head.headings.append(text)
+        elif kind == _STRUCTURED:
+            for item in _items(load_json(text)):
+                _read_item(head, item)
+    return head
+
+
+def _found(tree: LexborHTMLParser, page: Walk | None) -> Iterator[tuple[int, str]]:
+    """What the native part finds and where it stands in the kinds above, in order."""
+    node = 0 if tree.head is None else tree.head.mem_id
+    arrays = None if page is None else ctypes.byref(page.arrays)
+    room, size = _ROOM, _ROOM_BYTES
+    while True:
+        found, utf8 = np.empty(2 * room + 2, np.int64), np.empty(size, np.uint8)
+        library.ccrawl_read_head(TABLES.address, node, arrays, address(found), room, address(utf8), size)
+        count, used = found[:2].tolist()
+        if count <= room and used <= size:
+            break
+        room, size = max(count, room), max(used, size)
+    numbers = found[2 : 2 * count + 2].tolist()
+    texts = utf8[:used].tobytes()
+    start = 0
+    for kind, length in zip(numbers[::2], numbers[1::2], strict=True):
+        yield kind, texts[start : start + length].decode("utf-8", "replace")
+        start += length
 
 
 def load_json(text: str) -> Any:
@@ -74,7 +103,7 @@ def load_json(text: str) -> Any:
     if text.startswith("<!"):
         text = re.sub(r"^<!(?:\[CDATA\[|--)|(?:\]\]|--)>$", "", text).strip()
     try:
-        return json.loads(text, strict=False)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
 
@@ -88,9 +117,10 @@ def _items(value: Any) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(here, dict):
             yield here
-            stack.extend((child, depth + 1) for child in reversed(list(here.values())))
-        elif isinstance(here, list):
-            stack.extend((child, depth + 1) for child in reversed(here))
+            here = list(here.values())
+        if isinstance(here, list):
+            depth += 1
+            stack += [(child, depth) for child in reversed(here) if isinstance(child, (dict, list))]
 
 
 def _read_item(page: PageHead, item: dict[str, Any]) -> None:

@@ -12,14 +12,15 @@ attributes. In Python the same took 600 ns.
 from __future__ import annotations
 
 import ctypes
+from ctypes import c_int64
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborNode
 
-from ccrawl.html.content.tables import KNOWN_TAGS, TABLES
-from ccrawl.native import PageArrays, address, checked, library, text_within
+from ccrawl.html.content.tables import TABLES
+from ccrawl.native import PageArrays, address, checked, library
 
 Ints = NDArray[np.int64]
 Bits = NDArray[np.uint64]
@@ -34,6 +35,7 @@ MOST_BLOCKS = 8_000
 _N_ADDRESS, _N_TAG, _N_PARENT, _N_END, _N_DEPTH, _N_HIDES, _N_MARKUP, _N_TAGS, _N_MARKUP_ALL = range(9)
 _T_NODE, _T_BLOCK, _T_ADDRESS, _T_SIZE = range(4)
 _B_NODE, _B_FIRST = range(2)
+_NODE_ROWS, _TEXT_ROWS, _BLOCK_ROWS = 9, 4, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,30 +134,30 @@ class Walk:
             " ".join(texts[first:end]) for first, end in zip(firsts, [*firsts[1:], len(texts)], strict=True)
         ]
 
-    def block_words(self, block: int) -> bytes:
-        """The words of one block as `block_texts` has them, with single spaces, in UTF-8."""
-        first, end = self.b_first[block], self.b_first[block + 1] if block + 1 < self.blocks else None
-        places, sizes = self.text_rows[_T_ADDRESS, first:end], self.text_rows[_T_SIZE, first:end]
-        texts = map(ctypes.string_at, places.tolist(), sizes.tolist())
-        return b" ".join(b" ".join(texts).split())
-
 
 def walk(root: LexborNode) -> Walk | None:
     """Flatten the subtree of `root`, an element; None when it has more than MOST_NODES nodes."""
-    size = library.ccrawl_count_nodes(root.mem_id, MOST_NODES)
-    if size > MOST_NODES:
+    sizes = (c_int64 * 2)()
+    library.ccrawl_measure(TABLES.address, root.mem_id, MOST_NODES, sizes)
+    nodes, texts = sizes
+    if nodes > MOST_NODES:
         return None
-    nodes = np.empty((9, size), np.int64)
-    none = np.empty((4, 0), np.int64)
-    arrays = arrays_of(nodes, none, none)
-    shown = checked(library.ccrawl_walk(TABLES.address, root.mem_id, ctypes.byref(arrays)))
-    texts, most = np.empty((4, shown), np.int64), np.empty((2, shown), np.int64)
-    arrays = arrays_of(nodes, texts, most)
-    found = library.ccrawl_blocks(
-        TABLES.address, ctypes.byref(arrays), address(most[_B_NODE]), address(most[_B_FIRST]), MOST_BLOCKS
+    # One piece of memory; behind the rows of nodes and texts there is room for a block a text.
+    rows = np.empty(_NODE_ROWS * nodes + (_TEXT_ROWS + _BLOCK_ROWS) * texts, np.int64)
+    to_texts = _NODE_ROWS * nodes
+    to_blocks = to_texts + _TEXT_ROWS * texts
+    start = address(rows)
+    places = (start, start + rows.itemsize * to_texts, start + rows.itemsize * to_blocks)
+    arrays = PageArrays(nodes, texts, texts, *places)
+    blocks = checked(library.ccrawl_walk(TABLES.address, root.mem_id, ctypes.byref(arrays), MOST_BLOCKS))
+    arrays.blocks = blocks
+    return Walk(
+        root,
+        rows[:to_texts].reshape(_NODE_ROWS, nodes),
+        rows[to_texts:to_blocks].reshape(_TEXT_ROWS, texts),
+        rows[to_blocks : to_blocks + _BLOCK_ROWS * blocks].reshape(_BLOCK_ROWS, blocks),
+        arrays,
     )
-    blocks = most[:, : checked(found)].copy()
-    return Walk(root, nodes, texts, blocks, arrays_of(nodes, texts, blocks))
 
 
 def arrays_of(nodes: Ints, texts: Ints, blocks: Ints) -> PageArrays:
@@ -163,13 +165,3 @@ def arrays_of(nodes: Ints, texts: Ints, blocks: Ints) -> PageArrays:
     return PageArrays(
         nodes.shape[1], texts.shape[1], blocks.shape[1], address(nodes), address(texts), address(blocks)
     )
-
-
-def texts_of(page: Walk, name: str, most: int) -> list[str]:
-    """The text within the first `most` elements of a name of KNOWN_TAGS; of scripts, those of JSON-LD."""
-    places = np.empty(most, np.uint64)
-    known = KNOWN_TAGS.index(name)
-    count = library.ccrawl_find_elements(
-        TABLES.address, ctypes.byref(page.arrays), known, address(places), most
-    )
-    return [text_within(place) for place in places[:count].tolist()]

@@ -48,7 +48,7 @@ def test_the_title_is_what_two_places_agree_on(
 def structured(value: object) -> PageHead:
     source = value if isinstance(value, str) else json.dumps(value)
     tree = LexborHTMLParser(f'<head><script type="application/ld+json">{source}</script></head>')
-    return read_head(tree, [])
+    return read_head(tree, None)
 
 
 @pytest.mark.parametrize(
