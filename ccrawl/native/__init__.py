@@ -108,7 +108,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # what a function returns, and take
     "ccrawl_decide": (c_int, _ARRAY, _ARRAY, c_int64, c_double, c_double, c_double, _ARRAY),
     "ccrawl_find_prose": (None, _ARRAY, c_int64, _ARRAY),
     "ccrawl_settle": (c_int, _TABLES, _PAGE, _ARRAY, _ARRAY, c_int64, _ARRAY),
-    "ccrawl_complete": (None, _TABLES, _PAGE, _ARRAY, c_uint64, c_uint64, _ARRAY),
+    "ccrawl_complete": (None, _TABLES, _PAGE, _ARRAY, c_uint64, c_uint64, _ARRAY, _ARRAY),
     "ccrawl_render_elements": (c_char_p,),
     "ccrawl_render_attributes": (c_char_p,),
     "ccrawl_render_tables": (_TABLES, c_void_p, c_void_p, c_int64, _ARRAY),

@@ -7,6 +7,7 @@
 
 static const double LONG = 40;      /* characters; shorter blocks are repeated for good reasons: labels, cells */
 static const double MAY_BE = 0.1;   /* a probability; below it a block is not kept, whether repeated or not */
+static const double DOUBTFUL = 0.15; /* a probability; below it the model is sure that a block is none */
 static const double REPEATED = 5.0; /* what the odds of a repeated block are divided by */
 static const double REST = 20;      /* characters of the longest block that must be left when others go */
 
@@ -223,10 +224,10 @@ static bool is_spoken_against(const Page *page, int64_t article, int64_t block, 
     return false;
 }
 
-/* Keep what stands in an article or <main> of which most is kept, unless `tags`, MARKUP groups in `names` or what
- * it begins with speak against it. */
+/* Keep what stands in an article or <main> of which most is kept, unless `tags`, MARKUP groups in `names`, what it
+ * begins with or its probability speak against it. */
 EXPORTED void ccrawl_complete(const Tables *tables, const PageArrays *arrays, const double *text, uint64_t tags,
-                              uint64_t names, uint8_t *keep) {
+                              uint64_t names, const double *probability, uint8_t *keep) {
     Page page = page_of(arrays);
     const double *length = row_of(&page, text, X_LENGTH), *phrases = row_of(&page, text, X_PHRASES);
     for (int64_t node = 0; node < page.nodes; node++) {
@@ -240,7 +241,8 @@ EXPORTED void ccrawl_complete(const Tables *tables, const PageArrays *arrays, co
             uint64_t begins;
             memcpy(&begins, phrases + block, sizeof begins);
             bool inside = page.b_node[block] >= node && page.b_node[block] < page.n_end[node];
-            if (inside && !keep[block] && begins == 0 && !is_spoken_against(&page, node, block, tags, names))
+            bool open = inside && !keep[block] && begins == 0 && probability[block] >= DOUBTFUL;
+            if (open && !is_spoken_against(&page, node, block, tags, names))
                 keep[block] = 1;
         }
     }

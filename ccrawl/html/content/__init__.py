@@ -18,7 +18,7 @@ told. docs/explanation/content.md says how and why.
 from __future__ import annotations
 
 import numpy as np
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ccrawl.html.content import rules
 from ccrawl.html.content import title as titles
@@ -53,15 +53,14 @@ def main_content(
     that never saw its site).
     """
     page, head, title, removed = read_page(tree, explain)
-    node, shown = tree.body or tree.root, 0.0
-    assert node is not None
+    node, shown = _body(tree), 0.0
     if page is None:
         return Content(node, title, removed=tuple(removed))
     if page.blocks:
         probability, text = judge(page, head, url, title, model or fitted())
         probability = rules.apply(page, text, probability, reviews=favor == "recall" or not head.of_product)
         keep = decide(probability, text, favor, product=head.of_product)
-        rules.complete(page, text, keep)
+        rules.complete(page, text, probability, keep)
         shown = float(text.length[keep].sum())
         if shown < _LITTLE and _only_notices(page, keep):
             keep[:] = False
@@ -103,14 +102,20 @@ def read_page(
     """The body of `tree` as arrays (None when it is too large), its head, its title, and what was cut
     before.
     """
-    root = tree.body or tree.root
-    assert root is not None
+    root = _body(tree)
     removed = strip(root, explain)
     page = walk(root)
     head = read_head(tree, page)
     if page is None:
         head.headings = [heading.text() for heading in root.css("h1")[:8]]
     return page, head, titles.choose(head.title, head.meta, head.headings, head.headline), removed
+
+
+def _body(tree: LexborHTMLParser) -> LexborNode:
+    """What holds the page's text; of a tree without any node (a fragment of nothing), an empty page's."""
+    node = tree.body or tree.root or LexborHTMLParser("").body
+    assert node is not None
+    return node
 
 
 def page_title(tree: LexborHTMLParser) -> str:

@@ -53,13 +53,14 @@ def apply(page: Walk, text: BlockText, probability: Floats, *, reviews: bool = T
     return result
 
 
-def complete(page: Walk, text: BlockText, keep: Flags) -> None:
-    """On a small page, keep what stands in an article of which most is kept, when nothing speaks against it.
+def complete(page: Walk, text: BlockText, probability: Floats, keep: Flags) -> None:
+    """On a small page, keep what stands in an article of which most is kept, when nothing speaks against it,
+    the model neither.
 
     A short last paragraph, or a link by itself, has nothing that speaks for it, either.
     """
     if len(keep) < _SMALL and keep.any():
         library.ccrawl_complete(
             *(TABLES.address, ctypes.byref(page.arrays), address(text.rows)),
-            *(_AGAINST_TAGS, _AGAINST_NAMES, address(keep)),
+            *(_AGAINST_TAGS, _AGAINST_NAMES, address(probability), address(keep)),
         )

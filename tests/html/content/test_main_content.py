@@ -9,6 +9,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
 from ccrawl.html.content import Content, main_content, page_title
 from ccrawl.html.decode import decode
@@ -281,3 +282,11 @@ def test_reviews_of_a_product_stay_for_recall_only() -> None:
     assert review in extract(html.replace("KIND", "WebPage"), favor="recall")[0]
     reasons = {item.text: item.reason for item in extract(product, explain=True)[1].removed}
     assert reasons[review[:80]] == "reviews (score 0.00)"
+
+
+@pytest.mark.parametrize("explain", [False, True])
+def test_a_tree_without_any_node_has_no_content(explain: bool) -> None:
+    tree = LexborHTMLParser("", is_fragment=True)
+    content = main_content(tree, explain=explain)
+    assert (content.title, content.markdown, content.source, content.removed) == ("", None, "html", ())
+    assert render(content.node) == page_title(tree) == ""

@@ -14,15 +14,15 @@ from ccrawl.html.content.walk import walk
 STORY = "<p>The ferry left the island an hour late, since the fog would not lift from the bay.</p>"
 
 
-def completed(html: str, *dropped: str) -> list[str]:
-    """The blocks that are kept when the decision was to keep all but `dropped`."""
+def completed(html: str, *dropped: str, probability: float = 0.2) -> list[str]:
+    """The blocks that are kept when the decision was to keep all but `dropped`, all of that probability."""
     body = LexborHTMLParser(html).body
     assert body is not None
     page = walk(body)
     assert page is not None
     blocks = page.block_texts()
     keep = np.array([block not in dropped for block in blocks])
-    complete(page, read_text(page, PageHead(), ""), keep)
+    complete(page, read_text(page, PageHead(), ""), np.full(len(keep), probability), keep)
     return [block for block, kept in zip(blocks, keep, strict=True) if kept]
 
 
@@ -86,6 +86,12 @@ def test_what_something_speaks_against_stays_dropped() -> None:
         assert "dropped" not in completed(html, "dropped"), end
     phrase = "Leave a comment"
     assert phrase not in completed(f"<article>{STORY}<p>{phrase}</p></article>", phrase)
+
+
+def test_what_is_most_unlikely_stays_dropped() -> None:
+    html = f"<article>{STORY}<p>Read the magazine</p></article>"
+    for probability, blocks in ((0.1, 1), (0.2, 2)):
+        assert len(completed(html, "Read the magazine", probability=probability)) == blocks
 
 
 def test_an_article_of_which_little_is_kept_is_left_alone() -> None:
