@@ -67,8 +67,9 @@
 enum { NO_ELEMENT, E_TEXT, E_OTHER, RENDER_ELEMENTS(ELEMENT_ENTRY) ELEMENTS };
 enum { NO_ATTRIBUTE, RENDER_ATTRIBUTES(RENDER_ATTRIBUTE_ENTRY) RENDER_ATTRIBUTES_END };
 
-/* Characters, as the caller's table has them: letters, marks and digits; letters and digits. */
-enum { IN_WORD = 1, ALPHANUMERIC = 2 };
+/* Characters, as the caller's table has them: letters, marks and digits; letters and digits; small
+ * letters, capitals, digits. */
+enum { IN_WORD = 1, ALPHANUMERIC = 2, SMALL = 4, CAPITAL = 8, DIGIT_CHARACTER = 16 };
 
 /* Made once by ccrawl_render_tables; read only. */
 typedef struct {
@@ -163,6 +164,9 @@ struct Table {
 
 typedef enum { STRONG, EMPHASIS, DELETED, SUBSCRIPT, SUPERSCRIPT, QUOTATION, RUBY, ANCHOR, KINDS } InlineKind;
 
+/* What has ended and begun since the last text: nothing; an inline element; and another right behind it. */
+typedef enum { NO_SEAM, ELEMENT_ENDED, ELEMENTS_MEET } Seam;
+
 /* An open inline element that has a mark at each end. */
 typedef struct {
     InlineKind kind;
@@ -215,6 +219,7 @@ struct Writer {
     int64_t saved_count, saved_room;
     Separation brk;
     bool ws;      /* white space has been seen since the last text */
+    Seam seam;
     bool opening; /* some of `inlines` are to be written before the next text */
     Inline inlines[KINDS]; /* open, outermost first; one of a kind */
     int inline_count;
@@ -271,6 +276,8 @@ bool is_space(uint32_t code); /* Unicode's white space, as str.isspace() has it 
 uint32_t first_code(String text);
 uint32_t last_code(String text);
 size_t last_size(String text); /* bytes of the last character */
+String first_character(String text);
+String last_character(String text); /* empty for an empty text */
 String stripped(String text);
 String stripped_left(String text);
 String stripped_right(String text);
@@ -301,6 +308,7 @@ void remove_hidden(Writer *writer, Node *root);
 Context *new_context(Writer *writer, Context *parent, String lead, String prefix, Separation separation);
 void one_line(Context *context, String joint);
 void put(Writer *writer, String text, String content);
+void part_words(Writer *writer, String text);
 bool goes_on(Writer *writer, String following);
 void put_block(Writer *writer, const String *lines, size_t count);
 String break_here(Writer *writer);

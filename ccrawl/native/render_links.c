@@ -222,6 +222,7 @@ static void put_plain_link(Writer *writer, String text, String closing) {
     writer->ws = writer->ws || before;
     if (text.length == 0)
         return;
+    part_words(writer, text);
     text = replaced(writer, text, '[', (String){open_bracket, 1});
     text = replaced(writer, text, ']', (String){close_bracket, 1});
     put(writer, text, LITERAL("["));

@@ -187,6 +187,21 @@ size_t last_size(String text) {
 
 uint32_t last_code(String text) { return first_code(slice(text, text.length - last_size(text), text.length)); }
 
+String first_character(String text) {
+    if (text.bytes[0] < 0x80 || text.bytes[0] >= PIPE_BYTE)
+        return slice(text, 0, 1);
+    size_t size = 1;
+    while (size < text.length && (text.bytes[size] & 0xC0) == 0x80)
+        size++;
+    return slice(text, 0, size);
+}
+
+String last_character(String text) {
+    if (text.length == 0)
+        return text;
+    return slice(text, text.length - last_size(text), text.length);
+}
+
 String stripped_left(String text) {
     while (text.length != 0) {
         const uint8_t *at = text.bytes;

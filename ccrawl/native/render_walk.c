@@ -154,11 +154,25 @@ static void put_text(Writer *writer, String text) {
     writer->ws = writer->ws || before;
     if (text.length == 0)
         return;
+    part_words(writer, text);
     if (writer->brk == NOTHING && !writer->opening && writer->closed_count == 0 && writer->tail.length == 0)
         append(writer, writer->ws ? LITERAL(" ") : LITERAL(""), text);
     else
         put(writer, text, LITERAL(""));
     writer->ws = after;
+}
+
+/* Whether the element's text belongs to the word before it: the number of a note, an index. */
+static bool is_script(int element) { return element == E_SUB || element == E_SUP || element == E_RT; }
+
+static void begin_seam(Writer *writer, int element) {
+    if (element != NO_ELEMENT)
+        writer->seam = writer->seam == NO_SEAM || is_script(element) ? NO_SEAM : ELEMENTS_MEET;
+}
+
+static void end_seam(Writer *writer, int element) {
+    if (element != NO_ELEMENT)
+        writer->seam = is_script(element) ? NO_SEAM : ELEMENT_ENDED;
 }
 
 typedef struct {
@@ -176,11 +190,13 @@ static void write_tree(Writer *writer, Node *root) {
             node = opened.node;
             if (opened.close != JUST_FOLLOWS)
                 opened.close(writer);
+            end_seam(writer, element_of(writer, node));
         } else {
             int element = element_of(writer, node);
             if (element == E_TEXT) {
                 put_text(writer, page_text(writer, node));
             } else {
+                begin_seam(writer, element);
                 Close close = open_element(writer, node, element);
                 if (close != skip_children && node->first_child != NULL) {
                     stack = grown(writer, stack, depth, &room, sizeof *stack);
@@ -190,6 +206,7 @@ static void write_tree(Writer *writer, Node *root) {
                 }
                 if (close != JUST_FOLLOWS && close != skip_children)
                     close(writer);
+                end_seam(writer, element);
             }
         }
         if (depth == 0)

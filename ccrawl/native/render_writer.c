@@ -78,21 +78,6 @@ static int choose(Writer *writer, bool written, Inline **chosen) {
     return count;
 }
 
-static String first_character(String text) {
-    if (text.bytes[0] < 0x80 || text.bytes[0] >= PIPE_BYTE)
-        return slice(text, 0, 1);
-    size_t size = 1;
-    while (size < text.length && (text.bytes[size] & 0xC0) == 0x80)
-        size++;
-    return slice(text, 0, size);
-}
-
-static String last_character(String text) {
-    if (text.length == 0)
-        return text;
-    return slice(text, text.length - last_size(text), text.length);
-}
-
 /* Decide for elements that begin here whether they are HTML, for a parser to see them.
  *
  * CommonMark (6.2) reads a delimiter with punctuation on its inner side only when its outer side is white space or
@@ -293,6 +278,31 @@ static String break_mark(Writer *writer, String text, bool has_content) {
         mark = JOIN(writer, mark, ((String){line, 1}));
     writer->brk = NOTHING;
     return mark;
+}
+
+/* Whether a word ends and another begins between two texts: a small letter or a digit meets a capital, or a small
+ * letter meets a digit, and both words have more than this one character. */
+static bool words_meet(const Writer *writer, String before, String after) {
+    const uint8_t *characters = writer->tables->characters;
+    String last = last_character(before), first = first_character(after);
+    if (last.length == 0 || last.bytes[0] >= PIPE_BYTE || first.bytes[0] >= PIPE_BYTE)
+        return false;
+    uint8_t left = characters[first_code(last)], right = characters[first_code(first)];
+    if ((right & CAPITAL) != 0 ? (left & (SMALL | DIGIT_CHARACTER)) == 0
+                               : (left & SMALL) == 0 || (right & DIGIT_CHARACTER) == 0)
+        return false;
+    before.length -= last.length;
+    after = slice(after, first.length, after.length);
+    return is_word(writer, last_character(before)) && after.length != 0 && is_word(writer, first_character(after));
+}
+
+/* Remember a space before `text` where it would run into the word before it. A browser shows elements side by side
+ * with no white space between them apart where the page's style says so, which is not read here: names and what
+ * is said of them, entries of a menu. */
+void part_words(Writer *writer, String text) {
+    if (writer->seam == ELEMENTS_MEET && writer->brk == NOTHING && !writer->ws && writer->count > 0)
+        writer->ws = words_meet(writer, writer->texts[writer->count - 1], text);
+    writer->seam = NO_SEAM;
 }
 
 /* Write `text` after all that is pending before it. Nothing at its ends is white space or unseen.

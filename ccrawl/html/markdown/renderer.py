@@ -18,7 +18,7 @@ from ccrawl.text._ranges import UNSPACED, WORD
 
 DEFAULT = RenderOptions()
 
-_IN_WORD, _ALPHANUMERIC = 1, 2  # of a character
+_IN_WORD, _ALPHANUMERIC, _LOWER, _UPPER, _DIGIT = 1, 2, 4, 8, 16  # of a character
 _LARGE = 500  # characters: a range of more of them is one of ideographs or syllables, letters all
 _ELEMENTS, _ATTRIBUTES = 3, 1  # the numbers of the first ones
 _MOST_KNOWN_NAMES = 4096
@@ -179,7 +179,7 @@ def _tables() -> _Tables:
 
 
 def _characters() -> NDArray[np.uint8]:
-    """Which characters are letters, marks and digits, and which of these are no marks."""
+    """Which characters are letters, marks and digits, which of these are no marks, and letters' case."""
     table = np.zeros(0x110000, np.uint8)
     for first, last in (*WORD, *UNSPACED):
         table[first : last + 1] = _IN_WORD
@@ -188,4 +188,7 @@ def _characters() -> NDArray[np.uint8]:
         else:
             codes = [code for code in range(first, last + 1) if chr(code).isalnum()]
             table[codes] |= _ALPHANUMERIC
+            table[[code for code in codes if chr(code).islower()]] |= _LOWER
+            table[[code for code in codes if chr(code).isupper()]] |= _UPPER
+            table[[code for code in codes if chr(code).isdecimal()]] |= _DIGIT
     return table

@@ -105,6 +105,12 @@ EXAMPLES: list[Example] = [
         ("Quotation marks.", "<p><q>Aye</q>, she said.</p>", '"Aye", she said.'),
         ("Buttons and labels are separate words.", "<label>Name</label><button>Send</button>", "Name Send"),
         (
+            "So are elements right behind each other where a small letter or a digit meets a capital, or a small "
+            "letter a digit: a page's style sets them apart.",
+            '<p><a href="/tides">Tide tables</a><span>For all harbours</span><span>2024</span></p>',
+            "[Tide tables](https://example.org/tides) For all harbours 2024",
+        ),
+        (
             "Abbreviations, marks, insertions and elements of unknown names are their text.",
             '<p><abbr title="t">AB</abbr> <mark>c</mark> <ins>d</ins> <x-e>e</x-e></p>',
             "AB c d e",

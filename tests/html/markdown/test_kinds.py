@@ -229,6 +229,29 @@ def test_spans_are_bounded() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("html", "written"),
+    [
+        ("<b>Tides</b><i>Winds</i>", "**Tides** *Winds*"),
+        ("<b>Größe</b><i>Äpfel</i>", "**Größe** *Äpfel*"),
+        ("<span>May <b>12</b></span><a><span>Low tide</span></a>", "May **12** Low tide"),
+        ("<span>size</span><!-- --><span>12 m</span>", "size 12 m"),
+        ("Tides<i>Winds</i>Waves", "Tides*Winds*Waves"),  # text beside an element: nothing meets
+        ("Tides<!-- --><i>Winds</i>", "Tides*Winds*"),
+        ("<span>Mac</span><span>OS</span>", "Mac OS"),
+        ("<span>tide</span><span>table</span><span>S</span>", "tidetableS"),  # small letters, a letter alone
+        ("<i>x</i><b>Now</b>", "*x*<strong>Now</strong>"),
+        ("<span>CO</span><sub>2</sub><span>now</span>", "CO<sub>2</sub>now"),
+        ("<span>harbour</span><sup>12</sup><span>Now</span>", "harbour<sup>12</sup>Now"),
+        ("<span>12</span><span>50</span>", "1250"),
+        ("<code><span>get</span><span>Tide</span></code>", "`getTide`"),
+        ("<span>潮汐</span><span>Tide</span>", "潮汐Tide"),
+    ],
+)
+def test_words_of_elements_side_by_side_are_parted_where_their_letters_tell(html: str, written: str) -> None:
+    assert markdown(html) == written
+
+
 def test_formulas_are_written_once() -> None:
     katex = (
         '<p>so <span class="katex"><span class="katex-mathml"><math><semantics><mi>y</mi><annotation encoding="application/x-tex">y_1'
