@@ -104,7 +104,10 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # what a function returns, and take
     "ccrawl_gather": (c_int, _TABLES, _PAGE, *[_ARRAY] * 6),
     "ccrawl_gather_context": (c_int, _PAGE, *[_ARRAY] * 5),
     "ccrawl_probability": (c_int, _FOREST, _ARRAY, _ARRAY, c_int64, _ARRAY),
-    "ccrawl_judge": (c_int, _TABLES, _PAGE, _ARRAY, _ARRAY, *[_FOREST] * 2, _ARRAY),
+    "ccrawl_judge": (
+        *(c_int, _TABLES, _PAGE, ctypes.POINTER(HeadTexts)),
+        *(_ARRAY, _FOREST, _FOREST, _ARRAY, _ARRAY),
+    ),
     "ccrawl_decide": (c_int, _ARRAY, _ARRAY, c_int64, c_double, c_double, c_double, _ARRAY),
     "ccrawl_find_prose": (None, _ARRAY, c_int64, _ARRAY),
     "ccrawl_settle": (c_int, _TABLES, _PAGE, _ARRAY, _ARRAY, c_int64, _ARRAY),

@@ -18,6 +18,19 @@ typedef struct {
     double bias;
 } Forest;
 
+/* What the head says, as UTF-8, each with single spaces for white space. */
+typedef struct {
+    const uint8_t *bodies;
+    int64_t bodies_length; /* bytes; -1 when there is none */
+    const uint8_t *description;
+    int64_t description_length;
+    const uint8_t *title; /* lower case */
+    int64_t title_length;
+    int64_t title_characters;
+} HeadTexts;
+
+EXPORTED int ccrawl_read_text(const Tables *tables, const PageArrays *arrays, const HeadTexts *head, double *rows);
+
 EXPORTED int ccrawl_gather(const Tables *tables, const PageArrays *arrays, const double *text, const double *given,
                            float *matrix, uint8_t *flags, int64_t *places, int64_t *ranges);
 

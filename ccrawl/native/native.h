@@ -81,9 +81,18 @@ enum { IS_INLINE = 1, IS_NAMED = 2 }; /* of a tag's kind */
 
 enum { PHRASE_SIGNS = 6 };
 
+/* Characters are counted by class in one register, STEP_BITS each, up to MOST_STEPS of them: counters in memory
+ * would each wait for the one before. What a character of a class adds, and in the highest bit whether it is of a
+ * word: */
+enum { STEP_BITS = 6, MOST_STEPS = 63 };
+static inline uint64_t class_step(int class) {
+    return UINT64_C(1) << STEP_BITS * class | (class <= WIDE ? UINT64_C(1) << 63 : 0);
+}
+
 /* The tables of ccrawl.html.content.tables; read only. */
 typedef struct {
     Characters characters;
+    uint64_t ascii_steps[0x80]; /* class_step of each */
     int64_t tag_slots;        /* tags are numbered below; the last stands for all that are not known */
     const uint64_t *tag_bits; /* tag_slots: TAG_BIT, SKIP */
     const uint64_t *own_bits; /* tag_slots: OWN_TAGS */

@@ -120,8 +120,9 @@ static int settle_repeated(const Page *page, const double *text, double *probabi
     found.order = malloc(2 * blocks * sizeof *found.order);
     found.like = malloc(blocks);
     uint8_t *words = NULL;
-    int failed = found.block == NULL || found.likeness == NULL || found.order == NULL || found.like == NULL ? NO_MEMORY : 0;
-    if (failed == 0) {
+    bool made = found.block != NULL && found.likeness != NULL && found.order != NULL && found.like != NULL;
+    int failed = made ? 0 : NO_MEMORY;
+    if (made) {
         int64_t count = find_candidates(page, text, probability, &found);
         size_t longest = mark_alike(page, &found, count);
         if (longest > 0) { /* of most pages no block is read */

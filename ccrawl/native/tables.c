@@ -66,6 +66,8 @@ EXPORTED Tables *ccrawl_tables(const Specification *given) {
     if (tables == NULL)
         return NULL;
     tables->characters = (Characters){given->characters, given->lower, (uint32_t)given->lowered};
+    for (int code = 0; code < 0x80; code++)
+        tables->ascii_steps[code] = class_step(given->characters[code] & CLASS_MASK);
     tables->tag_slots = given->tag_slots;
     tables->tag_bits = given->tag_bits;
     tables->own_bits = given->own_bits;

@@ -3,24 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "native.h"
+#include "judge.h"
 
 static const double WIDE_WORDS = 0.6; /* words in a WIDE character */
 enum { PHRASE_CHARACTERS = 64, PHRASE_BLOCK = 240 }; /* a longer block begins with none */
 enum { BODY_LOOK = 100, BODY_START = 50, BODY_LEAST = 12 };
 enum { DESCRIPTION_START = 40, DESCRIPTION_LEAST = 30 };
 enum { TITLE_PART = 8 }; /* characters; a shorter text is no part of a title */
-
-/* What the head says, as UTF-8, each with single spaces for white space. */
-typedef struct {
-    const uint8_t *bodies;
-    int64_t bodies_length; /* bytes; -1 when there is none */
-    const uint8_t *description;
-    int64_t description_length;
-    const uint8_t *title; /* lower case */
-    int64_t title_length;
-    int64_t title_characters;
-} HeadTexts;
 
 typedef struct {
     const Tables *tables;
@@ -66,32 +55,31 @@ typedef struct {
     int64_t characters, words, linked, last;
 } Counts;
 
-/* Counts of up to COUNTED characters by class, FIELD bits each in one register: counters in memory would each wait
- * for the one before. */
-enum { FIELD = 6, COUNTED = 63 };
-
 /* Add one text of a block. `in_word` says whether the block's last text ended in a word. */
 static void count_text(const Tables *tables, const uint8_t *at, const uint8_t *end, Counts *counts, bool *in_word) {
     const uint8_t *entry = tables->characters.entry;
-    bool word = *in_word;
-    int64_t words = 0, last = counts->last;
+    const uint64_t *ascii = tables->ascii_steps, space = class_step(SPACE);
+    uint64_t word = *in_word, words = 0, last = 0;
     while (at != end) {
         uint64_t packed = 0;
-        for (int counted = 0; counted < COUNTED && at != end; counted++) {
-            uint32_t code = *at < 0x80 ? *at++ : next_character(&at, end);
-            int class = entry[code] & CLASS_MASK;
-            bool is_word = class <= WIDE;
-            packed += UINT64_C(1) << FIELD * class;
-            words += is_word & !word;
+        const uint8_t *stop = end - at < MOST_STEPS ? end : at + MOST_STEPS;
+        while (at < stop) {
+            bool is_ascii = *at < 0x80;
+            uint64_t step = is_ascii ? ascii[*at++] : class_step(entry[next_character(&at, end)] & CLASS_MASK);
+            uint64_t is_word = step >> 63;
+            packed += step;
+            words += is_word & ~word;
             word = is_word;
-            last = class == SPACE ? last : class;
+            last = step == space ? last : step;
         }
         for (int class = 0; class < CLASSES; class++)
-            counts->classes[class] += (int64_t)(packed >> FIELD * class & COUNTED);
+            counts->classes[class] += (int64_t)(packed >> STEP_BITS * class & MOST_STEPS);
     }
-    counts->words += words;
-    counts->last = last;
-    *in_word = word;
+    for (int class = 0; class < CLASSES; class++)
+        if (last >> STEP_BITS * class & 1)
+            counts->last = class;
+    counts->words += (int64_t)words;
+    *in_word = word != 0;
 }
 
 static void sum_classes(Counts *counts) {

@@ -57,9 +57,10 @@ def main_content(
     if page is None:
         return Content(node, title, removed=tuple(removed))
     if page.blocks:
+        product = head.of_product
         probability, text = judge(page, head, url, title, model or fitted())
-        probability = rules.apply(page, text, probability, reviews=favor == "recall" or not head.of_product)
-        keep = decide(probability, text, favor, product=head.of_product)
+        probability = rules.apply(page, text, probability, reviews=favor == "recall" or not product)
+        keep = decide(probability, text, favor, product=product)
         rules.complete(page, text, probability, keep)
         shown = float(text.length[keep].sum())
         if shown < _LITTLE and _only_notices(page, keep):

@@ -14,7 +14,7 @@ from ccrawl.html.content.features import FIGURE_SCALES, FLAG_PLACES, given_by
 from ccrawl.html.content.head import PageHead
 from ccrawl.html.content.model import Model, NumberedForest
 from ccrawl.html.content.tables import TABLES
-from ccrawl.html.content.text import BlockText, read_text
+from ccrawl.html.content.text import TEXT_ROWS, BlockText, head_texts
 from ccrawl.html.content.walk import Flags, Floats, Walk
 from ccrawl.native import address, checked, library
 
@@ -31,16 +31,15 @@ BOUNDS = {"precision": (0.3, 0.8), "balanced": (0.12, 0.65), "recall": (0.04, 0.
 def judge(page: Walk, head: PageHead, url: str | None, title: str, model: Model) -> tuple[Floats, BlockText]:
     """The probability that each block is main content, after both looks, and the figures of its words."""
     first, second = _plan(model)
-    text = read_text(page, head, title)
-    given = native.Given(*given_by(head, url))
-    probability = np.empty(page.blocks)
+    texts, given = head_texts(page, head, title), native.Given(*given_by(head, url))
+    rows, probability = np.empty((TEXT_ROWS, page.blocks)), np.empty(page.blocks)
     checked(
         library.ccrawl_judge(
-            *(TABLES.address, ctypes.byref(page.arrays), address(text.rows), ctypes.byref(given)),
-            *(ctypes.byref(first.native), ctypes.byref(second.native), address(probability)),
+            *(TABLES.address, ctypes.byref(page.arrays), ctypes.byref(texts), ctypes.byref(given)),
+            *(ctypes.byref(first.native), ctypes.byref(second.native), address(rows), address(probability)),
         )
     )
-    return probability, text
+    return probability, BlockText(rows)
 
 
 @functools.lru_cache(maxsize=8)

@@ -15,6 +15,7 @@ from ccrawl.html.content.walk import Bits, Floats, Walk
 from ccrawl.native import HeadTexts, address, checked, library
 
 _LENGTH, _WORDS, _LINKED, _LAST, _IN_BODY, _IN_DESCRIPTION, _TITLE, _PHRASES = range(CLASSES, CLASSES + 8)
+TEXT_ROWS = CLASSES + 8
 # Characters of the head's texts, times the blocks that are looked for in them. Real pages stay at some
 # millions; of a page that was made to have more, the beginning is searched.
 _MOST_SEARCHED = 50_000_000
@@ -74,23 +75,28 @@ class BlockText:
 
 def read_text(page: Walk, head: PageHead, title: str) -> BlockText:
     """Count the words of every block of `page`."""
-    bodies = _one_line(" ".join(head.bodies))
-    description = _one_line(head.meta.get("description", "") + " " + head.meta.get("og:description", ""))
-    wanted = _one_line(title).lower()
-    most = _MOST_SEARCHED // max(page.blocks, 1)
-    utf8 = [text.encode("utf-8", "replace") for text in (bodies[:most], description[:most], wanted)]
-    texts = HeadTexts(
-        *(utf8[0], len(utf8[0]) if head.bodies else -1),
-        *(utf8[1], len(utf8[1])),
-        *(utf8[2], len(utf8[2]), len(wanted)),
-    )
-    rows = np.empty((CLASSES + 8, page.blocks))
+    rows = np.empty((TEXT_ROWS, page.blocks))
+    texts = head_texts(page, head, title)
     checked(
         library.ccrawl_read_text(
             TABLES.address, ctypes.byref(page.arrays), ctypes.byref(texts), address(rows)
         )
     )
     return BlockText(rows)
+
+
+def head_texts(page: Walk, head: PageHead, title: str) -> HeadTexts:
+    """What blocks are looked for in."""
+    meta, most = head.meta, _MOST_SEARCHED // max(page.blocks, 1)
+    bodies = _one_line(" ".join(head.bodies)) if head.bodies else ""
+    description = _one_line(meta.get("description", "") + " " + meta.get("og:description", ""))
+    wanted = _one_line(title).lower()
+    utf8 = [text.encode("utf-8", "replace") for text in (bodies[:most], description[:most], wanted)]
+    return HeadTexts(
+        *(utf8[0], len(utf8[0]) if head.bodies else -1),
+        *(utf8[1], len(utf8[1])),
+        *(utf8[2], len(utf8[2]), len(wanted)),
+    )
 
 
 def _one_line(text: str) -> str:

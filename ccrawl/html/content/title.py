@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_SPACE = re.compile(r"\s+")
 # What stands between a page's title and the name of its site.
 _SEPARATOR = re.compile(r"\s+[|\-–—·•»«:/]+\s+|\s*[|»｜_]\s*|\s[‹›>]\s")
 
 
 def clean(text: str | None) -> str:
     """`text` on one line."""
-    return _SPACE.sub(" ", text or "").strip()
+    return " ".join(text.split()) if text else ""
 
 
 def choose(title: str, meta: Mapping[str, str], headings: list[str], headline: str = "") -> str:

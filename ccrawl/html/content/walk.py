@@ -116,7 +116,8 @@ class Walk:
     @property
     def blocks(self) -> int:
         """How many blocks there are."""
-        return len(self.b_node)
+        blocks: int = self.block_rows.shape[1]
+        return blocks
 
     def nodes(self) -> list[LexborNode]:
         """The nodes, while the tree is as it was: for explanations, which may take their time."""

@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -43,11 +44,15 @@ def test_a_forest_gives_what_walking_its_trees_gives(seed: int, matrix: np.ndarr
     assert np.allclose(model.probability(matrix), expected, atol=1e-6)
 
 
-def test_many_blocks_are_judged_like_few() -> None:
+@pytest.mark.parametrize("blocks", [1, 15, 16, 17, 31, 32, 33, 127, 128, 129, 143, 144, 145, 1000])
+def test_each_of_many_blocks_is_judged_as_alone(blocks: int) -> None:
     model = forest(1)
-    matrix = np.random.default_rng(0).normal(size=(4, 9001)).astype(np.float32)
-    parts = [model.probability(matrix[:, at : at + 1]) for at in (0, 4095, 4096, 9000)]
-    assert np.allclose(model.probability(matrix)[[0, 4095, 4096, 9000]], np.concatenate(parts))
+    random = np.random.default_rng(blocks)
+    numbered = model.numbered({"f0": 0, "f1": 1}, {"f2": (0, 4), "f3": (1, 128)})
+    matrix = random.normal(size=(2, blocks)).astype(np.float32)
+    flags = random.integers(0, 256, (2, blocks), np.uint8)
+    alone = [numbered.probability(matrix[:, [at]], flags[:, [at]])[0] for at in range(blocks)]
+    assert numbered.probability(matrix, flags).tolist() == alone
 
 
 def test_rows_may_be_numbered_otherwise() -> None:

@@ -84,6 +84,32 @@ def test_broken_structured_data_is_ignored() -> None:
         assert structured(source).bodies == []
 
 
+def test_the_first_property_counts_in_any_case_and_before_a_name() -> None:
+    html = (
+        "<head><meta name=Description content=one><meta name=description content=two>"
+        "<meta PROPERTY=OG:Title name=description content=Ferry><meta property='' name=og:type content=article>"
+        "<meta name=og:site_name><meta name=og:site_name content=late><meta name=keywords content=k>"
+        "<title></title><title>Title &amp; site</title><title>other</title></head>"
+    )
+    head = read_head(LexborHTMLParser(html), None)
+    assert head.title == "Title & site"
+    assert head.meta == {"description": "one", "og:title": "Ferry", "og:type": "article", "og:site_name": ""}
+
+
+def test_much_structured_data_is_read_the_bodys_first_and_eight_headings() -> None:
+    script = '<script type="application/ld+json">{"headline": "%s", "text": "%s"}</script>'
+    html = f"<head>{script % ('head', LONG)}</head><body>" + "".join(
+        f"<h1>{number} <b>boats</b></h1>{script % (number, LONG + str(number))}<script>no</script>"
+        for number in range(60)
+    )
+    tree = LexborHTMLParser(html)
+    assert tree.body is not None
+    head = read_head(tree, walk(tree.body))
+    assert head.headings == [f"{number} boats" for number in range(8)]
+    assert head.headline == "0"
+    assert head.bodies == [*(LONG + str(number) for number in range(60)), LONG]
+
+
 def test_json_may_hold_line_breaks_and_stand_in_cdata() -> None:
     assert load_json('<![CDATA[{"a": "x\ny"}]]>') == {"a": "x\ny"}
     assert load_json('<!--{"a": 1}-->') == {"a": 1}
