@@ -266,11 +266,8 @@ class RedisIndex:
             for space, places in layout.by_space([key for key, _, _, _ in batch]):
                 mine = batch if len(places) == len(batch) else [batch[at] for at in places]
                 keys = [key for key, _, _, _ in mine]
-                self._wire.ask(
-                    wire.hsetnx(
-                        space.hashes(crawl), layout.fields_of(space, keys), layout.write_values(slot, mine)
-                    )
-                )
+                fields = layout.fields_of(space, keys, ",").split(",")
+                self._wire.ask(wire.hsetnx(space.hashes(crawl), fields, layout.write_values(slot, mine)))
                 copies += len(mine)
                 excess = [size - REVISIT_COST for _, _, _, size in mine if size > REVISIT_COST]
                 large += len(excess)
@@ -364,13 +361,14 @@ class RedisView:
         self.algorithms: tuple[str, ...] = ()
         self._redis: Any = connect(url)
         self._wire = wire.Wire(self._redis)
-        self._slots: dict[str, int] = {}
+        self._slots: dict[bytes, int] = {}
         self._load(run)
 
     @reported
     def _load(self, run: str) -> None:
-        self._slots = {crawl: int(count) for crawl, count in self._redis.hgetall(layout.sees(run)).items()}
-        if self._slots:
+        seen = self._redis.hgetall(layout.sees(run))
+        self._slots = {crawl.encode("utf-8", "surrogateescape"): int(count) for crawl, count in seen.items()}
+        if seen:
             self.algorithms = ("sha256", *sorted(self._redis.smembers(layout.RULES)))
 
     @reported
@@ -379,36 +377,52 @@ class RedisView:
         if not self._slots:
             return found
         for space, places in layout.by_space(keys):
+            if len(places) == len(keys):
+                return self._find(space, keys)
             for at, original in zip(places, self._find(space, [keys[at] for at in places]), strict=True):
                 found[at] = original
         return found
 
     def _find(self, space: layout.Space, keys: Sequence[Key]) -> list[Original | None]:
         """Two questions, each sent in one go: whose the first copies are, and what their crawls say."""
+        fields = _fields(space, keys)
+        [owners] = self._wire.ask([wire.hmget(space.owners, fields)])
+        distinct = set(owners)
+        seen = distinct & self._slots.keys()
+        if not seen:
+            return [None] * len(keys)
+        if len(distinct) == 1:  # often so, and nothing to be sorted then
+            return self._originals(space, {distinct.pop(): fields})[0]
+        places: dict[bytes, list[int]] = {crawl: [] for crawl in sorted(seen)}
+        for at, crawl in enumerate(owners):
+            if crawl in seen:
+                places[crawl].append(at)
+        asked = {crawl: _fields(space, [keys[at] for at in mine]) for crawl, mine in places.items()}
         found: list[Original | None] = [None] * len(keys)
-        fields = layout.fields_of(space, keys)
-        [answers] = self._wire.ask([wire.hmget(space.owners, fields)])
-        slots = self._slots
-        owners: dict[str, list[int]] = {}
-        for at, crawl in enumerate(answers):
-            if crawl in slots:
-                owners.setdefault(crawl, []).append(at)
-        if not owners:
-            return found
-        commands = [
-            wire.hmget(space.hashes(crawl), [fields[at] for at in mine]) for crawl, mine in owners.items()
-        ]
-        original = Original._make  # at two thirds of the cost of the class
-        for (crawl, mine), texts in zip(owners.items(), self._wire.ask(commands), strict=True):
-            seen = max(1, slots[crawl])
-            for at, value in zip(mine, layout.read_plains(texts), strict=True):
-                if value is not None and value[0] < seen:
-                    found[at] = original((crawl, *value))
+        for mine, originals in zip(places.values(), self._originals(space, asked), strict=True):
+            for at, original in zip(mine, originals, strict=True):
+                found[at] = original
         return found
+
+    def _originals(self, space: layout.Space, asked: dict[bytes, wire.Fields]) -> list[list[Original | None]]:
+        """What crawls say about fields, those that are asked of each."""
+        crawls = {crawl: crawl.decode("utf-8", "surrogateescape") for crawl in asked}
+        answers = self._wire.ask(
+            [wire.hmget(space.hashes(crawls[crawl]), fields) for crawl, fields in asked.items()]
+        )
+        return [
+            layout.read_originals(name, max(1, self._slots[crawl]), texts)
+            for (crawl, name), texts in zip(crawls.items(), answers, strict=True)
+        ]
 
     def close(self) -> None:
         self._wire.close()
         self._redis.close()
+
+
+def _fields(space: layout.Space, keys: Sequence[Key]) -> wire.Fields:
+    before = wire.between(space.width)
+    return wire.Fields(len(keys), before + layout.fields_of(space, keys, before))
 
 
 def _keys_of(crawl: str) -> tuple[str, ...]:

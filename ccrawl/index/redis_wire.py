@@ -7,6 +7,7 @@ that the server does for it (benchmarks/index.py, --redis). It still connects: U
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import hiredis
@@ -14,18 +15,29 @@ from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import ResponseError
 
 _READ = 1 << 16
-_END = "\r\n"
 
 
-def hmget(name: str, fields: Sequence[str]) -> str:
-    """An HMGET of fields, which are ASCII and of one length."""
-    width = f"${len(fields[0])}\r\n"
-    return f"{_head(len(fields) + 2, 'HMGET', name)}{width}{f'{_END}{width}'.join(fields)}{_END}"
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Fields of hashes, packed: the same may be asked of several. They are ASCII, and of one length."""
+
+    count: int
+    packed: str
+
+
+def between(width: int) -> str:
+    """What stands before a field of a width in a command, and so between two of them."""
+    return f"\r\n${width}\r\n"
+
+
+def hmget(name: str, fields: Fields) -> str:
+    """An HMGET of fields."""
+    return f"{_head(fields.count + 2, 'HMGET', name)}{fields.packed}\r\n"
 
 
 def hsetnx(name: str, fields: Sequence[str], values: Sequence[str]) -> list[str]:
-    """An HSETNX for each field, which are ASCII and of one length."""
-    head = f"{_head(4, 'HSETNX', name)}${len(fields[0])}\r\n"
+    """An HSETNX for each field; they are ASCII, and of one length."""
+    head = f"{_head(4, 'HSETNX', name)}{between(len(fields[0]))}"
     if "".join(values).isascii():
         lengths = list(map(len, values))
     else:
@@ -44,8 +56,8 @@ class Wire:
         self._connection: Any = None
 
     def ask(self, commands: Sequence[str]) -> list[Any]:
-        """The answers to packed commands, sent in one go; text as str. They must bear being sent twice: where
-        the connection was lost, it is made anew, once. ResponseError is the first error among the answers."""
+        """The answers to packed commands, sent in one go; text as bytes. They must bear being sent twice:
+        where the connection was lost, it is made anew, once. ResponseError is the first error among them."""
         packed = _encoded("".join(commands))
         try:
             return self._asked(packed, len(commands))
@@ -77,7 +89,7 @@ class Wire:
         if self._connection is None:
             self._connection = self._pool.get_connection()
         socket = self._connection._sock  # the client has no public way to its bytes
-        reader = hiredis.Reader(replyError=ResponseError, encoding="utf-8", errors="surrogateescape")
+        reader = hiredis.Reader(replyError=ResponseError)
         answers: list[Any] = []
         socket.sendall(packed)
         while len(answers) < count:
@@ -91,7 +103,7 @@ class Wire:
 
 
 def _head(arguments: int, command: str, name: str) -> str:
-    return f"*{arguments}\r\n${len(command)}\r\n{command}\r\n${len(_encoded(name))}\r\n{name}\r\n"
+    return f"*{arguments}\r\n${len(command)}\r\n{command}\r\n${len(_encoded(name))}\r\n{name}"
 
 
 def _encoded(text: str) -> bytes:

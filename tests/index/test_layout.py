@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import hiredis
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ccrawl.index import kind_of_rules, normalised_key
+from ccrawl.index import Original, kind_of_rules, normalised_key
 from ccrawl.index import redis_layout as layout
 from ccrawl.index import redis_wire as wire
 from ccrawl.index.types import ALGORITHMS, EntryTuple, Key
@@ -33,13 +35,32 @@ KEYS: st.SearchStrategy[Key] = st.one_of(
 )
 
 
-@given(st.one_of(st.lists(TEXTS, max_size=6), st.lists(WRITTEN, max_size=6)))
-@example(["0 20250304050607 http://site.test/ 5", "0 20250304050607  6"])
-@example(["0 20250304050607 http://a.test/", "0 20250304050607 http://a.test/ b 5"])
-@example(["0 20250304050607 http://site.test/ 0", "0 20250304050607 http://site.test/ 6"])
-@example([" 20250304050607 http://site.test/ 5", "0 20250304050607 http://site.test/ 6"])
-def test_texts_read_together_are_those_read_alone(texts: list[str | None]) -> None:
-    assert layout.read_plains(texts) == [layout.read_plain(text) for text in texts]
+@given(st.one_of(st.lists(TEXTS, max_size=6), st.lists(WRITTEN, max_size=6)), st.integers(1, 9))
+@example(["0 20250304050607 http://site.test/ 5", "0 20250304050607  6"], 1)
+@example(["0 20250304050607 http://a.test/", "0 20250304050607 http://a.test/ b 5"], 1)
+@example(["0 20250304050607 http://site.test/ 0", "0 20250304050607 http://site.test/ 6"], 1)
+@example([" 20250304050607 http://site.test/ 5", "0 20250304050607 http://site.test/ 6"], 1)
+@example(["0 20250304050607 http://a.test/ 5 \n 0 20250304050607 http://b.test/ 6", "0 1", "2"], 1)
+@example([f"0 20250304050607 http://site.test/ {'9' * 5000}"], 1)
+@example([f"{'9' * 5000} 20250304050607 http://site.test/ 5"], 1)
+@example(["0 20250304050607 http://site.test/ \u0663"], 1)
+def test_texts_read_together_are_those_read_alone(texts: list[str | None], slots: int) -> None:
+    values = map(layout.read_value, texts)
+    assert layout.read_originals("run", slots, _sent(texts)) == [
+        Original("run", *dataclasses.astuple(value)) if value and value.slot < slots else None
+        for value in values
+    ]
+
+
+def _sent(texts: list[str | None]) -> list[bytes | None]:
+    return [None if text is None else text.encode("utf-8", "surrogatepass") for text in texts]
+
+
+def test_originals_have_their_names() -> None:
+    [found] = layout.read_originals("run", 3, [b"2 20250304050607 http://site.test/ 5"])
+    assert found is not None
+    assert (found.crawl, found.package, found.date) == ("run", 2, "20250304050607")
+    assert (found.url, found.size) == ("http://site.test/", 5)
 
 
 @given(st.integers(0, 3), st.lists(st.tuples(DIGESTS, st.just(""), st.text(max_size=9), st.integers(-1, 9))))
@@ -47,7 +68,8 @@ def test_values_are_read_as_they_were_written(slot: int, entries: list[EntryTupl
     for (_, _, url, size), text in zip(entries, layout.write_values(slot, entries), strict=True):
         assert text.count(" ") == 3
         expected = (slot, "", text.split(" ")[2], max(1, size)) if url else None
-        assert layout.read_plain(text) == expected
+        found = layout.read_value(text)
+        assert (found and dataclasses.astuple(found)) == expected
 
 
 @given(st.lists(KEYS, max_size=8))
@@ -55,10 +77,12 @@ def test_each_key_with_a_place_stands_once_and_in_order(keys: list[Key]) -> None
     parted = layout.by_space(keys)
     assert len({space.owners for space, _ in parted}) == len(parted)
     for space, places in parted:
-        assert places == sorted(places)
+        assert list(places) == sorted(places)
         mine = [keys[at] for at in places]
         assert all(layout.space_of(key) is space for key in mine)
-        assert layout.fields_of(space, mine) == [layout.field_of(key) for key in mine]
+        fields = [layout.field_of(key) for key in mine]
+        assert layout.fields_of(space, mine, ", ") == ", ".join(fields)
+        assert {len(field) for field in fields} == {space.width}
     there = sorted(at for _, places in parted for at in places)
     assert there == [at for at, key in enumerate(keys) if layout.space_of(key)]
 
@@ -68,7 +92,8 @@ def test_packed_commands_are_heard_as_they_were_meant(pairs: list[tuple[str, str
     """hiredis reads commands, too: they are arrays of strings."""
     fields, values = map(list, zip(*pairs, strict=True))
     reader = hiredis.Reader(encoding="utf-8", errors="surrogateescape")
-    commands = [wire.hmget("alldupes", fields), *wire.hsetnx("h:run", fields, _written(values))]
+    packed = wire.Fields(len(fields), "".join(wire.between(64) + field for field in fields))
+    commands = [wire.hmget("alldupes", packed), *wire.hsetnx("h:run", fields, _written(values))]
     reader.feed("".join(commands).encode())
     assert reader.gets() == ["HMGET", "alldupes", *fields]
     for field, value in zip(fields, _written(values), strict=True):
