@@ -217,7 +217,7 @@ def _columns(texts: Sequence[bytes | None]) -> tuple[list[int], list[str], list[
 
 
 def _is_number(text: str) -> bool:
-    """Whether this is a number as we count: in digits of ours, and of no more than the server can add to."""
+    """Whether this is a number as we count: ASCII digits, and no more of them than the server can add to."""
     return text.isascii() and text.isdecimal() and len(text) <= _DIGITS
 
 
@@ -228,11 +228,12 @@ def counts_fields(counts: Counts) -> dict[str, int]:
 
 def read_counts(fields: dict[str, str]) -> Counts:
     """Counts from a counters hash; fields that are missing or no number are 0."""
-    values = {}
-    for field, name in _COUNTERS.items():
-        text = fields.get(name, "0")
-        values[field] = int(text) if text.lstrip("-").isdecimal() else 0
-    return Counts(**values)
+    return Counts(**{field: read_number(fields.get(name)) for field, name in _COUNTERS.items()})
+
+
+def read_number(text: str | None) -> int:
+    """A counter, 0 when it is missing or no number."""
+    return int(text) if text and _is_number(text.removeprefix("-")) else 0
 
 
 def write_package(package: Package) -> str:
@@ -246,12 +247,16 @@ def read_package(text: str) -> Package | None:
     """A slot's package, None when the JSON isn't one."""
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or not isinstance(found.get("filename"), str):
         return None
-    size = found.get("size")
-    return Package(found["filename"], found.get("hash"), size if isinstance(size, int) else None)
+    digest, size = found.get("hash"), found.get("size")
+    return Package(
+        found["filename"],
+        digest if isinstance(digest, str) else None,
+        size if type(size) is int and 0 <= size < 10**_DIGITS else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)

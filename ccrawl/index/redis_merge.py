@@ -177,7 +177,9 @@ def _revisits(client: Any, merge: layout.Merge, lease: Lease) -> tuple[int, dict
 def _settlements(client: Any, merge: layout.Merge, lease: Lease) -> dict[str, dict[str, int]]:
     """For revisits seen before their original, which is there now: digest -> crawl -> bytes conserved."""
     settled: dict[str, dict[str, int]] = {}
-    for batch in _batched(client.scan_iter("rev:*:c", count=BATCH)):
+    # Looked for by prefix alone, and told apart here: not every Kvrocks knows other patterns.
+    waiting = (name for name in client.scan_iter("rev:*", count=BATCH) if name.endswith(":c"))
+    for batch in _batched(waiting):
         names = {name[4:-2]: name for name in batch}
         fields = [
             name.rpartition(":")[2] for name in names
@@ -188,7 +190,9 @@ def _settlements(client: Any, merge: layout.Merge, lease: Lease) -> dict[str, di
                 counts = client.hgetall(name)
                 sizes = client.hgetall(f"rev:{label}:s")
                 settled[label] = {
-                    crawl: max(0, int(count) * originals[field] - int(sizes.get(crawl, 0)))
+                    crawl: max(
+                        0, layout.read_number(count) * originals[field] - layout.read_number(sizes.get(crawl))
+                    )
                     for crawl, count in counts.items()
                 }
         lease.renew()

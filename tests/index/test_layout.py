@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from typing import Any
 
 import hiredis
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ccrawl.index import Original, kind_of_rules, normalised_key
 from ccrawl.index import redis_layout as layout
 from ccrawl.index import redis_wire as wire
-from ccrawl.index.types import ALGORITHMS, EntryTuple, Key
+from ccrawl.index.types import ALGORITHMS, Counts, EntryTuple, Key, Package
 
 PARTS = st.one_of(
     st.sampled_from(
@@ -108,3 +111,22 @@ def _written(urls: list[str]) -> list[str]:
 def test_a_rule_set_has_its_name_in_the_field() -> None:
     key = normalised_key(b"\x01" * 8, bytes(32))
     assert layout.field_of(key) == f"{kind_of_rules(bytes([1] * 8)).removeprefix('norm-')}:{bytes(32).hex()}"
+
+
+@pytest.mark.parametrize("text", ["", "-", "--5", "5-", "1e3", "\u0663", "9" * 5000, "-" + "9" * 5000])
+def test_a_counter_that_is_no_number_is_nothing(text: str) -> None:
+    fields = {"totalUrls": text, "dupeUrls": "-5", "conservedSize": "7"}
+    assert layout.read_counts(fields) == Counts(0, -5, 7, 0)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", "5", '{"filename": 5}', "[" * 100_000, '{"a":' * 100_000, "9" * 5000, "{}"]
+)
+def test_a_slot_that_is_no_package_is_none(text: str) -> None:
+    assert layout.read_package(text) is None
+
+
+@pytest.mark.parametrize("wrong", [True, -1, 1.5, "5", 10**30, [], {}, None])
+def test_what_a_slot_says_wrongly_is_not_known(wrong: Any) -> None:
+    package = layout.read_package(json.dumps({"filename": "a.wacz", "hash": [wrong], "size": wrong}))
+    assert package == Package("a.wacz", None, None)
