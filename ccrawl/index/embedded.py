@@ -17,13 +17,16 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
+import functools
 import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from rocksdict import Checkpoint, Rdict
 
@@ -56,7 +59,37 @@ from ccrawl.index.types import (
     kind_of,
 )
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 FORMAT = "ccrawl-index/1"
+
+
+def _reported(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """Errors of the store, of its files and of what stands in it as IndexFailure, with the index's name."""
+
+    @functools.wraps(method)
+    def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(self, *args, **kwargs)
+        except OSError as error:
+            raise IndexFailure(f"{self.location}: {error.strerror or error} ({error.filename})") from error
+        except (struct.error, ValueError) as error:
+            raise IndexFailure(f"{self.location}: {_DAMAGED} ({error})") from error
+        except Exception as error:
+            if type(error) is not Exception:  # what rocksdict raises, and nobody else
+                raise
+            raise IndexFailure(f"{self.location}: {_explained(error)}") from error
+
+    return call
+
+
+_DAMAGED = "the index is damaged; restore it, or import the datasets into a new one"
+
+
+def _explained(error: Exception) -> str:
+    said = " ".join(str(error).split())
+    return f"{_DAMAGED} ({said})" if said.startswith("Corruption") else f"the store says: {said}"
 
 
 class EmbeddedIndex:
@@ -87,6 +120,7 @@ class EmbeddedIndex:
 
     # Runs.
 
+    @_reported
     def begin(self, run: str) -> str:
         folder = self._run(run)
         with self._writing() as store:
@@ -105,9 +139,12 @@ class EmbeddedIndex:
             aside.rename(folder)
         return token
 
+    @_reported
     def view(self, run: str) -> EmbeddedView:
-        return EmbeddedView(self._run(run) / "view", tuple(self._opened(run)["algorithms"]))
+        view = self._run(run) / "view"
+        return EmbeddedView(self.location, view, tuple(self._opened(run)["algorithms"]))
 
+    @_reported
     def stage(self, run: str, entries: Iterable[EntryTuple], counts: Counts) -> None:
         opened = self._opened(run)
         folder = self._run(run)
@@ -120,6 +157,7 @@ class EmbeddedIndex:
         staged = {"token": opened["token"], **dataclasses.asdict(counts.check())}
         write_atomically(folder / "staged.json", json.dumps(staged).encode())
 
+    @_reported
     def commit(self, run: str) -> Crawl:
         folder = self._run(run)
         with self._writing() as store:
@@ -136,6 +174,7 @@ class EmbeddedIndex:
             self._discard(folder)
             return record.as_crawl(run)
 
+    @_reported
     def cancel(self, run: str) -> bool:
         folder = self._run(run)
         with self._writing() as store:
@@ -147,12 +186,14 @@ class EmbeddedIndex:
 
     # Packages and crawls.
 
+    @_reported
     def known_packages(self, filenames: Iterable[str]) -> set[str]:
         with self._reading() as store:
             if store is None:
                 return set()
             return {filename for filename in filenames if store.get(package_key(filename)) is not None}
 
+    @_reported
     def add_package(
         self,
         crawl: str,
@@ -169,6 +210,7 @@ class EmbeddedIndex:
             merge.merge(store, change, crawl, package, entries, revisits, None)
             change.apply()
 
+    @_reported
     def remove(self, crawls: Sequence[str], *, force: bool = False) -> None:
         with self._writing() as store:
             known = crawl_records(store)
@@ -179,6 +221,7 @@ class EmbeddedIndex:
             merge.remove(store, change, dict.fromkeys(crawls))
             change.apply()
 
+    @_reported
     def crawls(self) -> list[Crawl]:
         found = {run: Crawl(run, "open") for run in self._runs()}
         for run in found:
@@ -190,6 +233,7 @@ class EmbeddedIndex:
                 found[crawl] = record.as_crawl(crawl)
         return [found[crawl] for crawl in sorted(found)]
 
+    @_reported
     def stats(self) -> Stats:
         crawls = self.crawls()
         committed = [crawl for crawl in crawls if crawl.state == "committed"]
@@ -201,10 +245,12 @@ class EmbeddedIndex:
             counts=sum((crawl.counts for crawl in committed), Counts()),
         )
 
+    @_reported
     def verify(self) -> list[str]:
         with self._reading() as store:
             return [] if store is None else merge.recount(store)
 
+    @_reported
     def compact(self) -> None:
         with self._writing() as store:
             for run in self._runs():  # committed, but killed before the folder was removed
@@ -276,7 +322,7 @@ class EmbeddedIndex:
     def _reading(self) -> Iterator[Rdict | None]:
         """The store; None while nothing was ever written."""
         with self._locked(fcntl.LOCK_SH):
-            if not (self._path / "store" / "CURRENT").exists():
+            if not self._holds_a_store():
                 yield None
                 return
             store = self._open(read_only=True)
@@ -298,17 +344,30 @@ class EmbeddedIndex:
             os.close(lock)
 
     def _open(self, *, read_only: bool) -> Rdict:
-        return _opened_store(self._path / "store", read_only=read_only)
+        self._holds_a_store()
+        return open_store(self._path / "store", read_only=read_only)
+
+    def _holds_a_store(self) -> bool:
+        """Whether anything was ever written. IndexFailure when tables are there, and not what names them: a
+        new store in their place would remove them."""
+        store = self._path / "store"
+        if (store / "CURRENT").exists():
+            return True
+        if next(store.glob("*.sst"), None) is not None:
+            raise IndexFailure(f"{self.location}: {_DAMAGED} (store/CURRENT is missing)")
+        return False
 
 
 class EmbeddedView:
     """The store as it was when a run began. See `View`."""
 
-    def __init__(self, path: Path, algorithms: tuple[str, ...]) -> None:
+    def __init__(self, location: str, path: Path, algorithms: tuple[str, ...]) -> None:
+        self.location = location
         self.algorithms = algorithms
-        self._store = _opened_store(path, read_only=True)
+        self._store = open_store(path, read_only=True)
         self._names = {record.number: crawl for crawl, record in crawl_records(self._store).items()}
 
+    @_reported
     def find(self, keys: Sequence[Key]) -> list[Original | None]:
         names = self._names
         found: list[Original | None] = []
@@ -317,15 +376,10 @@ class EmbeddedView:
                 found.append(None)
             else:
                 number, package, date, url, size = unpack_plain(value)
+                if number not in names:
+                    raise ValueError(f"a first copy of crawl number {number}, which is not there")
                 found.append(Original(names[number], package, date, url, size))
         return found
 
     def close(self) -> None:
         self._store.close()
-
-
-def _opened_store(path: Path, *, read_only: bool) -> Rdict:
-    try:
-        return open_store(path, read_only=read_only)
-    except Exception as error:  # rocksdict raises bare Exceptions
-        raise IndexFailure(f"{path}: the index can't be opened ({error})") from error

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 import redis
+from redis.connection import SSLConnection
 from redis.exceptions import (
     AuthenticationError,
     AuthorizationError,
@@ -29,6 +31,9 @@ PASSWORD = "CCRAWL_REDIS_PASSWORD"  # noqa: S105
 # Seconds to an answer. The client's own 5 are less than a server takes to delete a hash of ten million
 # fields, or to get to us when others ask for such things.
 _TIMEOUT = 120.0
+# Seconds to the end of a TLS handshake.
+_HANDSHAKE = 10.0
+_DATABASE = re.compile(r"(/[0-9]*)?")
 
 
 def reported(
@@ -42,6 +47,10 @@ def reported(
             return method(self, *args, **kwargs)
         except (RedisError, OSError) as error:
             raise IndexFailure(f"{self.location}: {_explained(error)}") from error
+        except UnicodeEncodeError as error:  # a key is made of it, and the client packs UTF-8 alone
+            raise IndexFailure(
+                f"{self.location}: {error.object!r} stands there, no UTF-8; take it out with redis-cli"
+            ) from error
 
     return call
 
@@ -72,9 +81,14 @@ def connect(url: str) -> redis.Redis:
 
     A password need not stand in the URL, where every process of the machine can read it: PASSWORD is used.
     """
-    password = os.environ.get(PASSWORD) if urlsplit(url).password is None else None
+    parts = urlsplit(url)
+    password = os.environ.get(PASSWORD) if parts.password is None else None
+    if not _DATABASE.fullmatch(parts.path):  # the client would take database 0
+        raise UsageError(
+            f"{without_password(url)}: not a Redis URL (a database's number stands behind the host, as in /0)"
+        )
     try:
-        return redis.Redis.from_url(
+        client = redis.Redis.from_url(
             url,
             decode_responses=True,
             encoding_errors="surrogateescape",
@@ -86,3 +100,21 @@ def connect(url: str) -> redis.Redis:
         )
     except ValueError as error:
         raise UsageError(f"{without_password(url)}: not a Redis URL ({error})") from error
+    if client.connection_pool.connection_class is SSLConnection:
+        client.connection_pool.connection_class = _Tls
+    return client
+
+
+class _Tls(SSLConnection):
+    """A server that speaks no TLS takes the handshake for the start of a command, and waits for the rest: it
+    is given less time than an answer."""
+
+    def _connect(self) -> Any:
+        answers = self.socket_timeout
+        self.socket_timeout = min(answers or _HANDSHAKE, _HANDSHAKE)
+        try:
+            connected = super()._connect()  # type: ignore[no-untyped-call]
+        finally:
+            self.socket_timeout = answers
+        connected.settimeout(answers)
+        return connected

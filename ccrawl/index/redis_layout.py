@@ -281,7 +281,11 @@ class Merge:
 
     @staticmethod
     def from_json(text: str) -> Merge:
-        values = json.loads(text)
-        if values["package"] is not None:
-            values["package"] = Package(**values["package"])
-        return Merge(**values)
+        """ValueError when another version, or nobody of ours, wrote it."""
+        try:
+            values = json.loads(text)
+            if values["package"] is not None:
+                values["package"] = Package(**values["package"])
+            return Merge(**values)
+        except (TypeError, KeyError, RecursionError) as error:
+            raise ValueError(f"no merge of this version: {error}") from error

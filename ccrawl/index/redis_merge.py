@@ -50,7 +50,12 @@ def finish_merge(client: Any, lease: Lease) -> None:
     noted = client.get(layout.MERGING)
     if noted is None:
         return
-    merge = layout.Merge.from_json(noted)
+    try:
+        merge = layout.Merge.from_json(noted)
+    except ValueError as error:
+        raise IndexFailure(
+            f"the server's {layout.MERGING} can't be read ({error}); the version that wrote it can finish it"
+        ) from error
     _claim(client, merge, lease)
     settle = _settlements(client, merge, lease)
     conserved, unknown = _revisits(client, merge, lease)

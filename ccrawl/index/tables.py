@@ -105,10 +105,14 @@ class CrawlRecord:
 
     @staticmethod
     def from_json(text: bytes) -> CrawlRecord:
-        values = json.loads(text)
-        values["counts"] = Counts(**values["counts"])
-        values["packages"] = tuple(Package(**package) for package in values["packages"])
-        return CrawlRecord(**values)
+        """ValueError when this is no record."""
+        try:
+            values = json.loads(text)
+            values["counts"] = Counts(**values["counts"])
+            values["packages"] = tuple(Package(**package) for package in values["packages"])
+            return CrawlRecord(**values)
+        except (TypeError, KeyError, RecursionError) as error:
+            raise ValueError(f"no record of a crawl: {error}") from error
 
 
 def options() -> Options:
@@ -146,7 +150,8 @@ def open_store(path: Path, *, read_only: bool) -> Rdict:
 
 
 def scan(store: Rdict, prefix: bytes, start: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
-    """Keys and values under a prefix, in order, from `start` on."""
+    """Keys and values under a prefix, in order, from `start` on. As the store's calls do, it raises a bare
+    Exception where the store can't be read."""
     iterator = store.iter()
     iterator.seek(prefix if start is None else start)
     while iterator.valid():
@@ -155,6 +160,7 @@ def scan(store: Rdict, prefix: bytes, start: bytes | None = None) -> Iterator[tu
             return
         yield key, iterator.value()
         iterator.next()
+    iterator.status()  # the end, or a block that can't be read
 
 
 def many(store: Rdict, prefix: bytes, keys: Iterable[Key]) -> list[bytes | None]:
