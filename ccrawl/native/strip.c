@@ -137,12 +137,22 @@ static int find_elements(Search *search, Node *root) {
 
 static bool stands_around(const Found *found) { return found->kind == STANDS_AROUND || found->kind == DOUBTFUL; }
 
+static bool is_in_content(const Tables *tables, const Node *node) {
+    const int64_t *tag = tables->tag;
+    for (node = node->parent; node != NULL; node = node->parent)
+        if (node->name == (uintptr_t)tag[TAG_MAIN] || node->name == (uintptr_t)tag[TAG_ARTICLE])
+            return true;
+    return false;
+}
+
 /* Whether an element is cut when those of its kind are few. */
 static bool may_go(const Tables *tables, const Found *found) {
     const Node *parent = found->node->parent;
     if (found->kind == GOES)
         return true;
     if (parent != NULL && parent->name == (uintptr_t)tables->tag[TAG_BLOCKQUOTE]) /* it names the source */
+        return false;
+    if (found->node->name == (uintptr_t)tables->tag[TAG_HEADER] && is_in_content(tables, found->node))
         return false;
     return found->kind == STANDS_AROUND || (found->characters <= MOST_CHARACTERS && found->marks == 0);
 }
@@ -179,7 +189,8 @@ static void choose_elements(Search *search, const Node *root) {
         around += stands_around(search->found + i);
     for (int64_t i = 0; i < search->count; i++) {
         Found *found = search->found + i;
-        found->cut = may_go(search->tables, found) && !(around > MANY && stands_around(found));
+        bool many = around > MANY && stands_around(found);
+        found->cut = !many && may_go(search->tables, found);
     }
     count_around(search, &all, &outermost);
     if (all <= LITTLE || !is_nearly_all(root, outermost))

@@ -31,10 +31,10 @@ def strip(body: LexborNode, explain: bool) -> list[Removed]:
     """Cut those elements out of `body`; what was cut is listed when `explain` asks for it.
 
     <aside>, <header> and <form> are cut only where they are short and hold no <h1>, <main> or <article>: a
-    form may be the whole page, a header an article's own. A footer in a quotation names the source, and
-    stays. Where <nav>, <footer>, <aside>, <header> and <form> hold nearly all of the page's words, or there
-    are very many, somebody has used them for something else, and they stay. `ccrawl/native/strip.c` has the
-    limits.
+    form may be the whole page. A header within <main> or <article> is not the page's own, and stays. A footer
+    in a quotation names the source, and stays. Where <nav>, <footer>, <aside>, <header> and <form> hold
+    nearly all of the page's words, or there are very many, somebody has used them for something else, and
+    they stay. `ccrawl/native/strip.c` has the limits.
     """
     if explain:
         return _explained(body)

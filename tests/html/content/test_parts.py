@@ -181,6 +181,14 @@ def test_short_headers_asides_and_forms_are_cut_unless_they_hold_the_content() -
     assert root.text() == f"Harbour{LONG * 20}{LONG}"
 
 
+@pytest.mark.parametrize("tag", ["main", "article"])
+def test_a_header_within_the_content_stays(tag: str) -> None:
+    text = "Boats to all islands. " * 20
+    root = body(f"<header>Shop</header><{tag}><section><header>Boats</header><p>{text}</p></section></{tag}>")
+    strip(root, explain=False)
+    assert [node.text() for node in root.css("header")] == ["Boats"]
+
+
 def test_a_page_all_in_a_header_and_a_form_stays() -> None:
     half = LONG * (500 // len(LONG))
     root = body(f"<header><nav>{half}</nav></header><form><p>{half}</p></form><p>Short.</p>")
