@@ -114,7 +114,7 @@ def check_source(source: Source) -> FileCheck:
     hashing: list[_Hashing | None] = [None]
 
     def feed(head: Head) -> Callable[[bytes], object] | None:
-        digest = parse_digest(head.fields.get(b"warc-block-digest", b"").decode("latin-1"))
+        digest = parse_digest(head.value(b"warc-block-digest").decode("latin-1"))
         hashing[0] = _Hashing(digest) if digest else None
         return hashing[0].update if hashing[0] else None
 

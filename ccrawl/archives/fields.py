@@ -19,6 +19,13 @@ _DATE = re.compile(
 _DIGITS = re.compile(r"\d{8}(?:\d\d){0,3}\Z", re.ASCII)
 
 
+def unfolded(value: bytes) -> bytes:
+    """A value that may go on over several lines, in one: what stands on each, with a blank between."""
+    if value.find(b"\n") < 0:
+        return value
+    return b" ".join(filter(None, map(bytes.strip, value.split(b"\n"))))
+
+
 def parse_date(text: str) -> datetime | None:
     """A WARC or ARC date in UTC, None when it isn't a date.
 

@@ -6,47 +6,85 @@ Sources: ISO 28500 (WARC 1.0), the IIPC's WARC 1.1 specification, the Internet A
 
 from __future__ import annotations
 
+import ctypes
 import re
-from collections.abc import Callable
+from ctypes import c_int64
 from typing import Protocol
+
+from ccrawl.archives.fields import unfolded
+from ccrawl.native import library
 
 # A head longer than this is damage. The longest real ones hold a URL or a JSON field of some 10 KiB.
 MAX_HEAD = 256 << 10
 MAX_ARC_LINE = 16 << 10
 
 
-class Head:
+class Head(Protocol):
     """A record's head.
 
-    format, version: "warc" or "arc" and what it says of itself
+    format: "warc" or "arc"
     type: in lower case; length: of the block, in bytes
-    fields: values by lower-case name, read when they are first asked for: most records are only passed over
     """
 
-    __slots__ = ("_fields", "_raw", "_read", "format", "length", "type", "version")
+    format: str
+    type: str
+    length: int
 
-    def __init__(
-        self,
-        format: str,
-        version: str,
-        type: str,
-        length: int,
-        raw: bytes,
-        read: Callable[[bytes], dict[bytes, bytes]],
-    ) -> None:
-        self.format = format
-        self.version = version
+    def value(self, name: bytes) -> bytes:
+        """The value of a field, by its lower-case name; b"" where there is none."""
+        ...
+
+
+# The fields of WARC that anybody asks for, each with its place in Spans.
+_WARC_FIELDS = {name: 2 * number for number, name in enumerate(library.ccrawl_warc_fields().split())}
+_Spans = c_int64 * (2 * len(_WARC_FIELDS))
+_LENGTH, _TYPE = b"content-length", b"warc-type"
+# Written so by nearly all; any other spelling is put in lower case.
+_TYPES = {
+    kind.encode(): kind for kind in ("response", "request", "metadata", "conversion", "revisit", "resource")
+}
+
+
+class WarcHead:
+    """A head whose values are taken out when they are asked for: most records are only passed over.
+
+    KeyError for a field that the native part does not know. BadHead without a readable Content-Length.
+    """
+
+    __slots__ = ("_raw", "_spans", "length", "type")
+    format = "warc"
+
+    def __init__(self, raw: bytes, spans: ctypes.Array[c_int64]) -> None:
+        self._raw = raw
+        self._spans = spans
+        length = self.value(_LENGTH)
+        if not length.isdigit() or len(length) > 18:
+            raise BadHead("bad-length" if length else "no-length")
+        self.length = int(length)
+        kind = self.value(_TYPE)
+        self.type = _TYPES.get(kind) or kind.decode("latin-1").lower()
+
+    def value(self, name: bytes) -> bytes:
+        """See Head."""
+        at = _WARC_FIELDS[name]
+        spans = self._spans
+        return unfolded(self._raw[spans[at] : spans[at + 1]])
+
+
+class ArcHead:
+    """A head of one line."""
+
+    __slots__ = ("_values", "length", "type")
+    format = "arc"
+
+    def __init__(self, type: str, length: int, values: dict[bytes, bytes]) -> None:
         self.type = type
         self.length = length
-        self._raw = raw
-        self._read = read
-        self._fields: dict[bytes, bytes] | None = None
+        self._values = values
 
-    @property
-    def fields(self) -> dict[bytes, bytes]:
-        if self._fields is None:
-            self._fields = self._read(self._raw)
-        return self._fields
+    def value(self, name: bytes) -> bytes:
+        """See Head."""
+        return self._values.get(name, b"")
 
 
 class BadHead(Exception):
@@ -55,16 +93,6 @@ class BadHead(Exception):
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
         self.cause = cause
-
-
-def _plain_value(head: bytes, start: bytes) -> bytes:
-    """The value of a field that is written exactly as `start`, in one line, b"" otherwise."""
-    at = head.find(start)
-    if at < 0:
-        return b""
-    at += len(start)
-    end = head.find(b"\n", at)
-    return b"" if head[end + 1 : end + 2] in (b" ", b"\t") else head[at:end].strip()
 
 
 class Format(Protocol):
@@ -76,8 +104,7 @@ class Format(Protocol):
     newlines: int  # line ends that stand between a block and the next head
 
     def starts(self, buffer: bytes, at: int) -> bool: ...
-    def head_end(self, buffer: bytes, at: int) -> int: ...
-    def parse(self, head: bytes) -> Head: ...
+    def read(self, buffer: bytes, at: int) -> tuple[Head, int] | None: ...
     def find(self, buffer: bytes, at: int) -> int: ...
     def tail(self, buffer: bytes) -> int: ...
 
@@ -94,41 +121,18 @@ class Warc:
     def starts(self, buffer: bytes, at: int) -> bool:
         return buffer.startswith(b"WARC/", at) or buffer[at : at + 5].upper() == b"WARC/"
 
-    def head_end(self, buffer: bytes, at: int) -> int:
-        """Index of the block's first byte, -1 while the empty line isn't in the buffer."""
-        crlf = buffer.find(b"\n\r\n", at, at + MAX_HEAD)
-        bare = buffer.find(b"\n\n", at, crlf + 1 if crlf >= 0 else at + MAX_HEAD)
-        if bare >= 0:
-            return bare + 2
-        return crlf + 3 if crlf >= 0 else -1
+    def read(self, buffer: bytes, at: int) -> tuple[Head, int] | None:
+        """The head that starts at `at` and the index of its block; None while the empty line isn't there.
 
-    def parse(self, head: bytes) -> Head:
-        """Raises BadHead without a readable Content-Length."""
-        length, kind = _plain_value(head, b"\nContent-Length: "), _plain_value(head, b"\nWARC-Type: ")
-        if not length or not kind:  # another spelling than nearly all writers', or none
-            fields = self._fields(head)
-            length, kind = fields.get(b"content-length", b""), fields.get(b"warc-type", b"")
-        if not length.isdigit() or len(length) > 18:
-            raise BadHead("bad-length" if length else "no-length")
-        version = head[5 : head.find(b"\n")].strip().decode("latin-1")
-        return Head("warc", version, kind.decode("latin-1").lower(), int(length), head, self._fields)
-
-    @staticmethod
-    def _fields(head: bytes) -> dict[bytes, bytes]:
-        fields: dict[bytes, bytes] = {}
-        name = b""
-        for line in head.split(b"\n")[1:]:
-            if line[:1] in (b" ", b"\t"):
-                if name and (more := line.strip()):  # a folded line continues the field before it
-                    fields[name] = (fields[name] + b" " + more).strip()
-                continue
-            name, colon, value = line.partition(b":")
-            name = name.strip().lower()
-            if not colon or name in fields:  # the first of several stands
-                name = b""
-                continue
-            fields[name] = value.strip()
-        return fields
+        Raises BadHead where no head starts, or without a readable Content-Length.
+        """
+        spans = _Spans()
+        block = library.ccrawl_warc_head(buffer, len(buffer), at, MAX_HEAD, spans)
+        if block < 0:
+            return None
+        if not self.starts(buffer, at):
+            raise BadHead("garbage")
+        return WarcHead(buffer[at:block], spans), block
 
     def find(self, buffer: bytes, at: int) -> int:
         """Index of the next head at or after `at`, -1 where there is none in the buffer."""
@@ -181,24 +185,30 @@ class Arc:
             return _ARC_FILEDESC.match(buffer, at, end + 1)
         return _ARC_LINE.match(buffer, at, end + 1)
 
-    def head_end(self, buffer: bytes, at: int) -> int:
-        return buffer.find(b"\n", at, at + MAX_ARC_LINE) + 1 or -1
+    def read(self, buffer: bytes, at: int) -> tuple[Head, int] | None:
+        """The head that starts at `at` and the index of its block; None while its line isn't whole.
 
-    def parse(self, head: bytes) -> Head:
+        Raises BadHead where no head starts, or for a line that is none.
+        """
+        block = buffer.find(b"\n", at, at + MAX_ARC_LINE) + 1
+        if not block:
+            return None
+        if not self.starts(buffer, at):
+            raise BadHead("garbage")
+        head = buffer[at:block]
         match = self._match(head, 0, len(head) - 1)
         if match is None:
             raise BadHead("bad-head")
         mime = match["rest"]
         if second := _ARC_SECOND.match(mime):
             mime = second["mime"]
-        fields = {
+        values = {
             b"warc-target-uri": match["url"],
-            b"warc-ip-address": match["ip"],
             b"warc-date": match["date"],
             b"content-type": mime,
         }
         kind = "filedesc" if match["url"].startswith(b"filedesc:") else "response"
-        return Head("arc", "1.1" if second else "1.0", kind, int(match["length"]), head, lambda _: fields)
+        return ArcHead(kind, int(match["length"]), values), block
 
     def find(self, buffer: bytes, at: int) -> int:
         for candidate in _ARC_CANDIDATE.finditer(buffer, at):

@@ -68,7 +68,7 @@ class Record:
 
     def field(self, name: bytes) -> str:
         """The field's value as text, "" where there is none. UTF-8 as WARC 1.0 has it, else Latin-1."""
-        value = self.head.fields.get(name, b"")
+        value = self.head.value(name)
         try:
             return value.decode()
         except UnicodeDecodeError:
@@ -162,19 +162,16 @@ class Framer:
 
     def _head(self) -> Head:
         stream, format = self._stream, self._format
-        while (end := format.head_end(stream.buffer, stream.pos)) < 0:
-            if stream.available >= format.max_head:
-                raise _Lost("long-head" if format.starts(stream.buffer, stream.pos) else "garbage")
-            if not stream.need(stream.available + 1):
-                cause = "cut" if format.starts(stream.buffer, stream.pos) else "garbage"
-                raise _Lost(stream.broken or cause)
-        if not format.starts(stream.buffer, stream.pos):
-            raise _Lost("garbage")
         try:
-            head = format.parse(stream.buffer[stream.pos : end])
+            while (read := format.read(stream.buffer, stream.pos)) is None:
+                if stream.available >= format.max_head:
+                    raise _Lost("long-head" if format.starts(stream.buffer, stream.pos) else "garbage")
+                if not stream.need(stream.available + 1):
+                    cause = "cut" if format.starts(stream.buffer, stream.pos) else "garbage"
+                    raise _Lost(stream.broken or cause)
         except BadHead as bad:
             raise _Lost(bad.cause) from None
-        stream.pos = end
+        head, stream.pos = read
         return head
 
     def _ends_before(self, offset: int) -> bool:

@@ -8,13 +8,18 @@ chunking or compression and leave the header, or keep the coding and lose it.
 from __future__ import annotations
 
 import re
+from ctypes import c_int64
 from dataclasses import dataclass
 
+from ccrawl.archives.fields import unfolded
+from ccrawl.native import library
+
 MAX_HEAD = 1 << 20
-_STATUS = re.compile(rb"HTTP(?:/\d+(?:\.\d+)?)?[ \t]+(\d{1,3})(?![^ \t\r\n])")
-# The headers that say how to read the body; the others are passed over, which halves the cost of a head.
-_READ = frozenset([b"content-type", b"content-encoding", b"content-length", b"transfer-encoding"])
-_FIRST_LETTERS = frozenset([b"c", b"C", b"t", b"T"])
+# The headers that say how to read the body; the others are passed over.
+_FIELDS = library.ccrawl_http_fields().split()
+_FOUND = 16  # of them, that there is room for at first
+_Found = c_int64 * (3 * _FOUND)
+_Message = c_int64 * 2
 _CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 
 
@@ -52,34 +57,17 @@ def _one_head(buffer: bytes, start: int, end: int) -> ResponseHead | None:
         ].lstrip().startswith(b"HTTP/"):
             return None
         start += len(buffer[start : start + 64]) - len(buffer[start : start + 64].lstrip())
-    limit = min(end, start + MAX_HEAD)
-    crlf = buffer.find(b"\n\r\n", start, limit)
-    bare = buffer.find(b"\n\n", start, crlf + 1 if crlf >= 0 else limit)
-    if bare >= 0:
-        head_end, body = bare, bare + 2
-    elif crlf >= 0:
-        head_end, body = crlf, crlf + 3
-    else:  # a response without an empty line: it is all head
-        head_end = body = limit
-    match = _STATUS.match(buffer, start, head_end + 1)
+    message, found = _Message(), _Found()
+    count = library.ccrawl_http_head(buffer, start, end, MAX_HEAD, message, found, _FOUND)
+    if count > _FOUND:
+        found = (c_int64 * (3 * count))()
+        library.ccrawl_http_head(buffer, start, end, MAX_HEAD, message, found, count)
     fields: dict[bytes, list[bytes]] = {}
-    values: list[bytes] | None = None
-    for line in buffer[start:head_end].split(b"\n")[1:]:
-        if line[:1] in (b" ", b"\t"):
-            if values:
-                values[-1] = (values[-1] + b" " + line.strip()).strip()
-            continue
-        if line[:1] not in _FIRST_LETTERS:
-            values = None
-            continue
-        name, colon, value = line.partition(b":")
-        name = name.strip().lower()
-        if not colon or name not in _READ:
-            values = None
-            continue
-        values = fields.setdefault(name, [])
-        values.append(value.strip())
-    return ResponseHead(int(match[1]) if match else None, fields, body)
+    for at in range(0, 3 * count, 3):
+        name, value, value_end = found[at : at + 3]
+        fields.setdefault(_FIELDS[name], []).append(unfolded(buffer[value:value_end]))
+    status, body = message
+    return ResponseHead(status if status >= 0 else None, fields, body)
 
 
 def content_type_of(values: list[bytes]) -> str | None:

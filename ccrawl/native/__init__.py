@@ -1,8 +1,8 @@
-"""The native part: a page's tree as arrays, the arithmetic over them, and fingerprints, in C.
+"""The native part: heads of records, a page's tree as arrays, the arithmetic over them, fingerprints, in C.
 
 It is a plain shared library, without Python's headers, that the installation compiles (`compiling.py`). It is
 loaded here, and its functions get their signatures; `ccrawl.html.content` and `ccrawl.text.simhash` call them
-with numpy's arrays.
+with numpy's arrays, `ccrawl.archives` with bytes.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from ctypes import c_bool, c_char_p, c_double, c_int, c_int64, c_uint64, c_void_p
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from ccrawl.errors import CcrawlError
 from ccrawl.native.compiling import LIBRARY, sources_sum
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 NO_MEMORY, BAD_TREE = -1, -2
 
@@ -120,6 +121,10 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # what a function returns, and take
     "ccrawl_prune": (c_int, _TABLES, _PAGE, _ARRAY, _ARRAY),
     "ccrawl_simhash": (c_int, ctypes.POINTER(Folding), c_char_p, c_int64, ctypes.POINTER(c_uint64)),
     "ccrawl_xxh3": (c_uint64, c_char_p, c_int64),
+    "ccrawl_warc_fields": (c_char_p,),
+    "ccrawl_warc_head": (c_int64, c_char_p, *[c_int64] * 3, _ARRAY),
+    "ccrawl_http_fields": (c_char_p,),
+    "ccrawl_http_head": (c_int64, c_char_p, *[c_int64] * 3, *[_ARRAY] * 2, c_int64),
 }
 
 

@@ -1,4 +1,4 @@
-"""Feed the native part, compiled with sanitizers, pages that are broken in many ways. For hours, or a minute:
+"""Feed the native part, compiled with sanitizers, pages and heads that are broken in many ways. For hours, or a minute:
 
     python tests/native/fuzz.py --seconds 600 [--seed N] [FILE OR DIRECTORY OF PAGES ...]
 
@@ -9,6 +9,7 @@ working directory.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gzip
 import importlib.util
 import json
@@ -95,6 +96,27 @@ PIECES = [
         "x" * 70_000,
     ),
 ]
+HEADS = [
+    *(
+        b"WARC/1.0\r\n",
+        b"HTTP/1.1 200 OK\r\n",
+        b"HTTP",
+        b"/1.",
+        b" 99",
+        b"\r\n\r\n",
+        b"\n\n",
+        b"\r\n",
+        b"\n",
+        b"\r",
+    ),
+    *(
+        b"Content-Length: 12\r\n",
+        b"Content-Type : text/html;\r\n\tcharset=x\r\n",
+        b"WARC-Type:",
+        b"Transfer-Encoding",
+    ),
+    *(b"content-type:\n" * 40, b": ", b":", b" ", b"\t", b"\0", b"\xff", b"x" * 5000),
+]
 
 
 def sanitized(folder: Path) -> str:
@@ -160,6 +182,19 @@ def pages(found: list[bytes], chance: random.Random) -> Iterator[bytes]:
             yield broken(chance.choice(found), chance)
 
 
+def read_heads(chance: random.Random) -> None:
+    """Read a random head as both kinds."""
+    from ccrawl.archives.formats import WARC, BadHead
+    from ccrawl.archives.http import parse_head
+
+    head = b"".join(chance.choices(HEADS, k=chance.choice((1, 3, 10, 40))))
+    start = chance.randrange(len(head) + 1)
+    with contextlib.suppress(BadHead):
+        if read := WARC.read(head, start):
+            read[0].value(b"content-type")
+    parse_head(head, start, chance.randrange(start, len(head) + 1))
+
+
 def run(library: Path, seconds: float, seed: int, paths: list[Path]) -> None:
     compiling = load_compiling()
     compiling.LIBRARY = library
@@ -188,6 +223,8 @@ def run(library: Path, seconds: float, seed: int, paths: list[Path]) -> None:
         if content.markdown is None:
             render(content.node)
         simhash(page.decode("utf-8", "surrogateescape"))
+        for _ in range(10):
+            read_heads(chance)
         count += 1
     last.unlink()
     print(f"{count} pages, no fault")
@@ -205,7 +242,11 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         preload = sanitized(Path(folder))
-        environment = os.environ | {"LD_PRELOAD": preload, "ASAN_OPTIONS": "detect_leaks=0"}
+        environment = os.environ | {
+            "LD_PRELOAD": preload,
+            "ASAN_OPTIONS": "detect_leaks=0",
+            "PYTHONMALLOC": "malloc",  # so that the sanitizer knows where each bytes object ends
+        }
         command = [sys.executable, *sys.argv, "--library", f"{folder}/_native.so"]
         sys.exit(subprocess.run(command, env=environment, check=False).returncode)
 
