@@ -13,7 +13,7 @@ from ccrawl.archives.codings import GZIP_MAGIC, UnsupportedCoding, decode_body
 from ccrawl.archives.digests import Digest, digest_of, empty_value, parse_digest
 from ccrawl.archives.fields import host_of, parse_date, target_url
 from ccrawl.archives.framing import Record
-from ccrawl.archives.http import content_type_of, dechunk, parse_head
+from ccrawl.archives.http import content_type_of, dechunk
 from ccrawl.archives.media import HTML, XHTML, may_be_page, media_type, page_type
 from ccrawl.errors import PageError, PageTooLarge
 
@@ -158,8 +158,6 @@ def capture_of(record: Record, options: CaptureOptions, filename: str = "") -> C
     message = _message(record, options)
     if isinstance(message, str):
         return message
-    if not may_be_page(message.content_type):
-        return "not-html"
     if not record.whole or (len(message.body) > options.max_page_bytes and not message.chunked):
         return "too-large"
     page = _page_type(message)
@@ -174,14 +172,17 @@ def capture_of(record: Record, options: CaptureOptions, filename: str = "") -> C
 def _message(record: Record, options: CaptureOptions) -> _Message | str:
     """Head and body of a response or resource, or the cause why there are none."""
     if record.head.type == "response":
-        http = parse_head(record.buffer, record.start, record.end)
+        http = record.http()
         if http is not None:
             if options.statuses is not None and http.status not in options.statuses:
                 return f"status:{'unparsable' if http.status is None else http.status}"
+            content_type = content_type_of(http.fields.get(b"content-type", []))
+            if not may_be_page(content_type):
+                return "not-html"
             return _Message(
-                body=record.buffer[http.end : record.end],
+                body=record.after(http.end),
                 status=http.status,
-                content_type=content_type_of(http.fields.get(b"content-type", [])),
+                content_type=content_type,
                 coding=http.last(b"content-encoding"),
                 chunked=b"chunked" in http.last(b"transfer-encoding").lower(),
                 announced=http.last(b"content-length"),
@@ -191,7 +192,8 @@ def _message(record: Record, options: CaptureOptions) -> _Message | str:
     # A resource, or a response without an HTTP head: its block is its body. The type of such a response is
     # that of the message which isn't there (WARC) or of the body (ARC).
     bare = record.head.type == "response" and record.head.format == "warc"
-    return _Message(record.block, content_type=None if bare else record.field(b"content-type") or None)
+    content_type = None if bare else record.field(b"content-type") or None
+    return _Message(record.block, content_type=content_type) if may_be_page(content_type) else "not-html"
 
 
 def _page_type(message: _Message) -> str:

@@ -20,7 +20,7 @@ from ccrawl.archives.codings import decode_body
 from ccrawl.archives.digests import Digest, digest_of, parse_digest
 from ccrawl.archives.formats import Head
 from ccrawl.archives.framing import Damage, Record
-from ccrawl.archives.http import dechunk, parse_head
+from ccrawl.archives.http import dechunk
 from ccrawl.archives.reader import read_records
 from ccrawl.archives.sources import Source
 from ccrawl.errors import PageError, SourceError
@@ -189,11 +189,11 @@ def payloads(record: Record) -> Callable[[], Iterator[bytes]]:
     """What may be meant by the payload of a record: as held, without chunks, without content codings."""
 
     def bodies() -> Iterator[bytes]:
-        http = parse_head(record.buffer, record.start, record.end)
+        http = record.http()
         if http is None:
             yield _after_head(record.block) if record.head.type == "request" else record.block
             return
-        body = record.buffer[http.end : record.end]
+        body = record.after(http.end)
         yield body
         if b"chunked" in http.last(b"transfer-encoding").lower() and (whole := dechunk(body)) is not None:
             yield whole

@@ -5,8 +5,8 @@ and what follows is a line end, another head or the end; otherwise its bytes are
 so that a wrong length costs that record and not the ones it would have swallowed. Damage is reported through
 a callback and never ends the reading.
 
-This is the hot path of reading: one pass of `_framed` a record, and no copy of a block but the caller's own.
-benchmarks/read.py measures it.
+This is the hot path of reading: one pass of `_framed` a record, and no copy of a block but the caller's own,
+since it is handed out in the pieces that it was decoded in. benchmarks/read.py measures it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ccrawl.archives.formats import BadHead, Format, Head
+from ccrawl.archives.http import ResponseHead, parse_head
 from ccrawl.archives.members import PIECE, Members, PlainMembers
 from ccrawl.archives.stream import Stream
 
@@ -25,6 +26,8 @@ PREFIX = 64 << 10
 # claim megabytes costs time in proportion to its size.
 MAX_LONG_LOSSES = 1000
 _NEWLINES = (10, 13)
+# An HTTP head that ends so many bytes before its piece is whole, and whether another follows can be seen.
+_SURELY_WHOLE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +52,46 @@ class Record:
 
     offset: byte offset in the file; None inside a member that holds more than this record
     length: compressed (or plain) bytes that it takes in the file, from its offset, None where offset is None
+    size: bytes of the block that are held: from index `start` of the first of `pieces` on
     """
 
     head: Head
     offset: int | None
     length: int | None
-    buffer: bytes
+    pieces: list[bytes]
     start: int
-    end: int
+    size: int
 
     @property
     def whole(self) -> bool:
-        return self.end - self.start == self.head.length
+        return self.size == self.head.length
 
     @property
     def block(self) -> bytes:
-        return self.buffer[self.start : self.end]
+        return self.after(0)
+
+    def after(self, at: int) -> bytes:
+        """What is held of the block from its byte `at` on, put together anew each time."""
+        first, *rest = self.pieces
+        start, end = self.start + at, self.start + self.size
+        if not rest:
+            return first[start:end]
+        if start > len(first):
+            return self.block[at:]
+        views: list[bytes | memoryview] = [memoryview(first)[start:], *rest]
+        if over := sum(map(len, self.pieces)) - end:
+            views[-1] = memoryview(rest[-1])[:-over]
+        return b"".join(views)
+
+    def http(self) -> ResponseHead | None:
+        """The head of the HTTP response that the block is; None where it is none."""
+        first, start = self.pieces[0], self.start
+        if len(self.pieces) == 1:
+            return parse_head(first, start, start + self.size)
+        head = parse_head(first, start, len(first))
+        if head is None or start + head.end + _SURELY_WHOLE > len(first):
+            return parse_head(self.block, 0, self.size)
+        return head
 
     def field(self, name: bytes) -> str:
         """The field's value as text, "" where there is none. UTF-8 as WARC 1.0 has it, else Latin-1."""
@@ -124,10 +151,10 @@ class Framer:
         while True:
             while stream.pos < len(stream.buffer):
                 if stream.buffer[stream.pos] not in _NEWLINES:
-                    stream.anchor = stream.pos
+                    stream.leave()
                     return True
                 stream.pos += 1
-            stream.anchor = stream.pos
+            stream.leave()
             if stream.more():
                 continue
             if stream.broken:
@@ -145,20 +172,21 @@ class Framer:
         keep = self._keep(head)
         feed = self._feed(head) if self._feed else None
         held = head.length if head.length <= keep else min(head.length, PREFIX if keep else 0)
-        if not stream.need(held):
+        index = stream.pos
+        taken = stream.take(held)
+        if taken is None:
             raise _Lost(stream.broken or "cut")
-        buffer, index = stream.buffer, stream.pos
-        stream.pos += held
+        record = Record(head, None, None, taken, index, held)
         if feed and held:
-            feed(buffer[index : index + held])
+            feed(record.block)
         if held < head.length:
             self._pass_over(head.length - held, feed)
         self._check_end()
         if stream.plain:
-            return Record(head, start, stream.offset - start, buffer, index, index + held)
-        if start == 0 and stream.over and stream.pos == len(stream.buffer):
-            return Record(head, member, stream.end_of_member - member, buffer, index, index + held)
-        return Record(head, None, None, buffer, index, index + held)
+            record.offset, record.length = start, stream.offset - start
+        elif start == 0 and stream.over and stream.pos == len(stream.buffer):
+            record.offset, record.length = member, stream.end_of_member - member
+        return record
 
     def _head(self) -> Head:
         stream, format = self._stream, self._format
@@ -221,6 +249,7 @@ class Framer:
                 break
             stream.pos += 1
         if newlines < wanted:
+            stream.join()
             stream.need(self._format.peek)
             if not self._format.starts(stream.buffer, stream.pos):
                 raise _Lost("wrong-length")
@@ -228,6 +257,7 @@ class Framer:
     def _lose(self, cause: str, start: int, member: int) -> None:
         """Count what started at `start` as damage and stand on the next head after it, if there is one."""
         stream = self._stream
+        stream.join()
         if stream.offset - start > PIECE:
             self._long_losses += 1
         if self._long_losses <= MAX_LONG_LOSSES and stream.back_to(start):

@@ -26,7 +26,7 @@ _CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n
 @dataclass(frozen=True, slots=True)
 class ResponseHead:
     """status: None when the status line can't be read. fields: those that say how to read the body, by
-    lower-case name. end: index of the body in what was parsed."""
+    lower-case name. end: where the body begins, counted from where parsing did."""
 
     status: int | None
     fields: dict[bytes, list[bytes]]
@@ -42,21 +42,23 @@ class ResponseHead:
 
 def parse_head(buffer: bytes, start: int, end: int) -> ResponseHead | None:
     """The head of the final HTTP response in buffer[start:end], None when there is no HTTP head."""
+    begun = start
     while True:
         head = _one_head(buffer, start, end)
-        interim = head is not None and head.status is not None and 100 <= head.status < 200
-        if head is None or not interim or not buffer.startswith(b"HTTP", head.end):
-            return head
-        start = head.end
-
-
-def _one_head(buffer: bytes, start: int, end: int) -> ResponseHead | None:
-    if not buffer.startswith(b"HTTP", start):
-        if buffer[start : start + 2] not in (b"\r\n", b"\n\n") or not buffer[
-            start : start + 64
-        ].lstrip().startswith(b"HTTP/"):
+        if head is None:
             return None
-        start += len(buffer[start : start + 64]) - len(buffer[start : start + 64].lstrip())
+        status, fields, body = head
+        if status is None or not 100 <= status < 200 or not buffer.startswith(b"HTTP", body):
+            return ResponseHead(status, fields, body - begun)
+        start = body
+
+
+def _one_head(buffer: bytes, start: int, end: int) -> tuple[int | None, dict[bytes, list[bytes]], int] | None:
+    if not buffer.startswith(b"HTTP", start):
+        beginning = buffer[start : start + 64]
+        if not beginning.startswith((b"\r\n", b"\n\n")) or not beginning.lstrip().startswith(b"HTTP/"):
+            return None
+        start += len(beginning) - len(beginning.lstrip())
     message, found = _Message(), _Found()
     count = library.ccrawl_http_head(buffer, start, end, MAX_HEAD, message, found, _FOUND)
     if count > _FOUND:
@@ -67,7 +69,7 @@ def _one_head(buffer: bytes, start: int, end: int) -> ResponseHead | None:
         name, value, value_end = found[at : at + 3]
         fields.setdefault(_FIELDS[name], []).append(unfolded(buffer[value:value_end]))
     status, body = message
-    return ResponseHead(status if status >= 0 else None, fields, body)
+    return status if status >= 0 else None, fields, body
 
 
 def content_type_of(values: list[bytes]) -> str | None:

@@ -156,9 +156,9 @@ class CompressedMembers:
         if decoder.eof:
             return b""
         while True:
-            piece = b""
+            piece: bytes | memoryview = b""
             if decoder.needs_input:
-                piece = self._window.read_at(self.position, FEED)
+                piece = self._window.view_at(self.position, FEED)
                 if not piece:
                     self._broken = True
                     raise Broken("cut")

@@ -1,7 +1,8 @@
 """Decoded bytes of a file across its members, in one buffer that a reader can look back in.
 
-The buffer keeps everything from `anchor` on, so that a record which turns out damaged can be searched again
-from its start; `drop()` gives that up for records too large to hold.
+The stream keeps everything from `anchor` on, so that a record which turns out damaged can be searched again
+from its start; `drop()` gives that up for records too large to hold. A block is taken in the pieces that it
+was decoded in: a page is joined once, when it is wanted, and not before.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ class Stream:
 
     buffer, pos: decoded bytes and the index of the next one
     base: decoded offset of buffer[0], counted from the member's start (of a plain file: the file's)
+    anchor: index of the first byte that is kept: in `behind`'s first piece, in the buffer without one
+    behind: pieces before the buffer
     over: the member gives no more bytes
     broken: why it gives no more, None when it ended well
     member: offset in the file of the current member
@@ -27,6 +30,7 @@ class Stream:
         self.buffer = b""
         self.pos = 0
         self.anchor = 0
+        self.behind: list[bytes] = []
         self.base = 0
         self.over = True
         self.broken: str | None = None
@@ -71,7 +75,44 @@ class Stream:
             self._extend(parts)
         return have >= count
 
+    def take(self, count: int) -> list[bytes] | None:
+        """The next `count` bytes: from `pos` on in the first of the pieces, and to before the new `pos` in
+        the last. None, and nothing is taken, where the stream ends before.
+        """
+        start = self.offset
+        have = self.available
+        taken = [self.buffer]
+        while have < count and (piece := self._pull() or self._continuation()):
+            self.behind.append(self.buffer)
+            self.base += len(self.buffer)
+            self.buffer, self.pos = piece, 0
+            taken.append(piece)
+            count -= have
+            have = len(piece)
+        if have < count:
+            self.join()
+            self.pos = start - self.base
+            return None
+        self.pos += count
+        return taken
+
+    def join(self) -> None:
+        """Have all that is kept in the buffer."""
+        if self.behind:
+            before = sum(map(len, self.behind))
+            self.buffer = b"".join([*self.behind, self.buffer])
+            self.base -= before
+            self.pos += before
+            self.behind = []
+
+    def leave(self) -> None:
+        """Keep nothing of what is before `pos`."""
+        self.anchor = self.pos
+        if self.behind:
+            self.behind = []
+
     def _extend(self, parts: list[bytes]) -> None:
+        self.join()
         kept = self.buffer[self.anchor :] if self.anchor < len(self.buffer) else b""
         self.buffer = b"".join([kept, *parts]) if kept or len(parts) > 1 else parts[0]
         self.base += self.anchor
@@ -111,7 +152,8 @@ class Stream:
 
     def enter(self) -> bool:
         """Go to the next member; False at the end of the file. A broken one is entered without bytes."""
-        self.pos = self.anchor = self.base = 0
+        self.pos = self.base = 0
+        self.leave()
         self.buffer, self._pending = self._pending or b"", None
         self.over = False
         if not self.buffer:
@@ -129,7 +171,7 @@ class Stream:
         """Leave up to `count` bytes behind for good, seeking where the file allows; returns how many."""
         taken = min(count, self.available)
         self.pos += taken
-        self.anchor = self.pos
+        self.leave()
         if taken < count and self.plain:
             self.base += self.pos
             self.buffer, self.pos, self.anchor = b"", 0, 0
@@ -140,6 +182,7 @@ class Stream:
 
     def back_to(self, offset: int) -> bool:
         """Stand on a decoded offset again; False where its bytes are gone."""
+        self.join()
         if self.base <= offset <= self.base + len(self.buffer):
             self.pos = self.anchor = offset - self.base
             return True
@@ -153,6 +196,7 @@ class Stream:
         """Leave the broken member for the next sound one, which `enter` begins; returns where that starts."""
         self.members.resync(self._starts)
         self.broken = None
-        self.buffer, self.pos, self.anchor, self.base, self.over = b"", 0, 0, 0, True
+        self.buffer, self.pos, self.base, self.over = b"", 0, 0, True
+        self.leave()
         self._pending = None
         return self.members.position

@@ -23,6 +23,7 @@ class Window:
         kept = 0 if cheap_seek and self._seekable else LOOKBACK // BLOCK
         self._kept: deque[tuple[int, bytes]] = deque(maxlen=kept)  # blocks before the current one
         self._block = b""
+        self._view = memoryview(self._block)
         self._start = 0  # offset in the file of the block's first byte
         self._next = 0  # offset at which the file itself stands
 
@@ -36,15 +37,22 @@ class Window:
     def read_at(self, offset: int, size: int) -> bytes:
         """At most `size` bytes at `offset`, fewer where a block ends; b"" only at the end of the file."""
         index = offset - self._start
+        if 0 <= index < len(self._block):
+            return self._block[index : index + size]
+        return bytes(self.view_at(offset, size))
+
+    def view_at(self, offset: int, size: int) -> memoryview:
+        """The same, without a copy."""
+        index = offset - self._start
         if not 0 <= index < len(self._block):
             if index < 0:
                 for start, block in self._kept:
                     if start <= offset < start + len(block):
-                        return block[offset - start : offset - start + size]
+                        return memoryview(block)[offset - start : offset - start + size]
             if not self._load(offset):
-                return b""
+                return memoryview(b"")
             index = offset - self._start
-        return self._block[index : index + size]
+        return self._view[index : index + size]
 
     def _load(self, offset: int) -> bool:
         """Make the block that holds `offset` the current one; False when the file ends before it."""
@@ -66,6 +74,7 @@ class Window:
                 self._kept.append((self._start, self._block))
             self._start = self._next
             self._block = block
+            self._view = memoryview(block)
             self._next += len(block)
             if offset < self._next:
                 return True

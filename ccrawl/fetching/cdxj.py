@@ -27,7 +27,7 @@ from isal import igzip
 from ccrawl.archives import Damage, Source
 from ccrawl.archives.fields import parse_date
 from ccrawl.archives.framing import Record
-from ccrawl.archives.http import content_type_of, parse_head
+from ccrawl.archives.http import content_type_of
 from ccrawl.archives.media import HTML, XHTML, media_type
 from ccrawl.archives.reader import read_records
 from ccrawl.errors import ArchiveError, OutputError
@@ -108,7 +108,7 @@ class CdxIndex:
     def _add(self, record: Record, filename: str) -> None:
         url, date = record.field(b"warc-target-uri"), record.field(b"warc-date")
         when = parse_date(date)
-        http = parse_head(record.buffer, record.start, record.end)
+        http = record.http()
         content_type = content_type_of(http.fields.get(b"content-type", [])) if http else None
         status = http.status if http else None
         revisit = record.head.type == "revisit"

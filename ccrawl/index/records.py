@@ -8,7 +8,7 @@ from ccrawl.archives import Digest, Source, digest_of, parse_digest
 from ccrawl.archives.fields import parse_date, target_url
 from ccrawl.archives.formats import Head
 from ccrawl.archives.framing import Damage, Record
-from ccrawl.archives.http import content_type_of, dechunk, parse_head
+from ccrawl.archives.http import content_type_of, dechunk
 from ccrawl.archives.media import media_type
 from ccrawl.archives.reader import read_records
 from ccrawl.errors import SourceError
@@ -36,7 +36,7 @@ def read_archive(source: Source, collector: Collector) -> None:
 
 def _take(record: Record, collector: Collector) -> None:
     revisit = record.head.type == "revisit"
-    http = parse_head(record.buffer, record.start, record.end)
+    http = record.http()
     status = "" if http is None or http.status is None else str(http.status)
     kind = (
         REVISIT
@@ -58,9 +58,7 @@ def _take(record: Record, collector: Collector) -> None:
         if not record.whole:
             collector.skipped["too-large"] += 1
             return
-        digest = _hashed(
-            record, http.end if http else record.start, chunked=_is_chunked(http), name=algorithm
-        )
+        digest = _hashed(record, http.end if http else 0, chunked=_is_chunked(http), name=algorithm)
     size = max(1, record.length or record.head.length)
     if revisit:
         collector.revisit(key_of(digest), size)
@@ -79,7 +77,7 @@ def _is_chunked(http: object) -> bool:
 
 
 def _hashed(record: Record, start: int, *, chunked: bool, name: str) -> Digest:
-    body = record.buffer[start : record.end]
+    body = record.after(start)
     if chunked and (whole := dechunk(body)) is not None:
         body = whole
     return digest_of(body, name)
