@@ -196,6 +196,6 @@ def _languages(languages: dict[str, int]) -> str:
 
 def _time(report: Report) -> str:
     done_now = report.shards - report.skipped_shards
-    if not done_now:
+    if not done_now and not report.failed_shards:
         return f"{duration(report.seconds)}, nothing was left to do"
     return f"{duration(report.seconds)} (processor {duration(report.cpu_seconds)})"

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ccrawl import __version__
@@ -23,6 +22,7 @@ from ccrawl.dataset.writer import ShardWriter, WrittenFile, remove_leftovers
 from ccrawl.duplicates.sources import find_sources as find_parquet
 from ccrawl.duplicates.sources import read_errors
 from ccrawl.errors import OutputError, SourceError, UsageError, reason
+from ccrawl.fetching.columns import BYTES, TEXT, holds_text, rows_as
 from ccrawl.fetching.finish import FOOTER_COUNTS
 from ccrawl.fetching.pages import CONVERT, Text, text_of
 from ccrawl.fetching.rows import RowCounts, body_digest
@@ -273,6 +273,10 @@ def _with_text(row: RefetchRow, outcome: Outcome[Text]) -> RefetchRow:
     )
 
 
+_LARGE = {"string": TEXT, "binary": BYTES}
+_TYPES = {field.name: _LARGE.get(str(field.type), field.type) for field in REFETCH.schema()}
+
+
 def _rows(source: Source, *, at_crawl: str) -> Iterator[tuple[RefetchRow, _Stored | None]]:
     """The file's rows in the refetch layout, and the page of those that have one.
 
@@ -286,10 +290,10 @@ def _rows(source: Source, *, at_crawl: str) -> Iterator[tuple[RefetchRow, _Store
                 if name not in schema.names:
                     raise SourceError(f"{source.path}: has no column {name}")
             # Text has been decoded already, whatever the page says of itself.
-            decoded = not pa.types.is_binary(schema.field("html").type)
-            names = [name for name in RefetchRow._fields if name in schema.names]
-            for batch in file.iter_batches(_BATCH_ROWS, columns=names):
-                for values in batch.to_pylist():
+            decoded = holds_text(schema.field("html").type)
+            types = {name: kind for name, kind in _TYPES.items() if name in schema.names}
+            for batch in file.iter_batches(_BATCH_ROWS, columns=list(types)):
+                for values in rows_as(batch, types, source.path):
                     row = _row(values, at_crawl)
                     content_type = "text/html; charset=utf-8" if decoded else row.content_type or None
                     url = row.final_url or row.url
@@ -299,9 +303,8 @@ def _rows(source: Source, *, at_crawl: str) -> Iterator[tuple[RefetchRow, _Store
 
 
 def _row(values: dict[str, Any], crawl: str) -> RefetchRow:
-    url = printable(str(values.get("url") or ""))
+    url = printable(values["url"] or "")
     html = values["html"] or b""
-    html = html.encode() if isinstance(html, str) else bytes(html)
     worked_out = {
         "doc_id": doc_id(url),
         "url": url,
@@ -314,7 +317,7 @@ def _row(values: dict[str, Any], crawl: str) -> RefetchRow:
         "digest": body_digest(html),
         "html_length": len(html),
         "language_confidence": 0.0,
-        "markdown_length": len(str(values.get("markdown") or "").encode()),
+        "markdown_length": len((values.get("markdown") or "").encode()),
         "simhash": 0,
     }
     nothing = {column.name: None if column.name in REFETCH.nullable else "" for column in REFETCH.columns}

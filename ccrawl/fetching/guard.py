@@ -197,6 +197,8 @@ class Resolver(AbstractResolver):
             try:
                 found = socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)
                 tell = partial(answer.set_result, list(dict.fromkeys(str(place[0]) for *_, place in found)))
+            except UnicodeError:  # a part is empty or longer than 63 bytes: no name server is asked for that
+                tell = partial(answer.set_exception, OSError(None, "not a name that a name server can have"))
             except Exception as error:
                 tell = partial(answer.set_exception, error)
             with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile

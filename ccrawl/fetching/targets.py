@@ -7,6 +7,7 @@ list      a URL a line, or a JSON object a line that has a "url"; blank lines an
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import json
@@ -29,6 +30,7 @@ from ccrawl.dataset.writer import write_atomically
 from ccrawl.duplicates.sources import find_sources as find_parquet
 from ccrawl.duplicates.sources import read_errors
 from ccrawl.errors import SourceError, UsageError, reason
+from ccrawl.fetching.columns import NUMBER, TEXT, rows_as
 from ccrawl.fetching.types import Archived
 from ccrawl.run.convert import printable
 from ccrawl.run.options import ExportOptions
@@ -41,6 +43,7 @@ PART_LINES = 50_000
 
 _LIST_SUFFIXES = (".txt", ".jsonl", ".ndjson", ".urls", ".lst", ".csv")
 _LONGEST_LINE = 1 << 20  # bytes
+_START = 4096  # bytes of a file that tell what it is
 _BATCH_ROWS = 4096
 _CRAWL = re.compile(r"(?:^|/)crawl=([^/]+)/")
 _STDIN = "-"
@@ -106,7 +109,7 @@ def _kind(argument: str) -> str:
         return DATASET if any(local.rglob("*.parquet")) else ARCHIVE
     try:
         with local.open("rb") as file:
-            start = file.read(4096)
+            start = file.read(_START)
     except OSError:
         return ARCHIVE  # a pattern, or what its reader will tell of
     if start.startswith(b"PAR1"):
@@ -144,6 +147,7 @@ def _parts(path: str) -> Iterator[Input]:
     starts = []
     at = 0
     with _opened(path) as file:
+        _check_text(path, file.peek(_START)[:_START])
         for number, (_, length) in enumerate(_lines(file)):
             if number % PART_LINES == 0:
                 starts.append(at)
@@ -156,21 +160,31 @@ def _parts(path: str) -> Iterator[Input]:
         yield Input(LIST, replace(source, name=f"{source.name}#{part}"), start, PART_LINES)
 
 
+def _check_text(path: str, start: bytes) -> None:
+    """Refuse what can't be a list in UTF-8 with a line for each URL: it would be read as other URLs."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in start:
+        raise SourceError(
+            f"{path}: is no text in UTF-8 (UTF-16?); iconv -f UTF-16 -t UTF-8 makes it of a list in UTF-16"
+        )
+    if b"\r" in start.rstrip(b"\r") and b"\n" not in start:
+        raise SourceError(f"{path}: its lines end with CR alone; tr '\\r' '\\n' makes lines of them")
+
+
 class _opened:
     """A list as bytes, decompressed; its faults are told with its name."""
 
     def __init__(self, path: str) -> None:
         self._path = path
 
-    def __enter__(self) -> BinaryIO:
+    def __enter__(self) -> io.BufferedReader:
         try:
-            file: BinaryIO = Path(self._path).open("rb")
+            if self._path.lower().endswith(".gz"):
+                self._file: io.BufferedReader = io.BufferedReader(gzip.GzipFile(self._path))
+            else:
+                self._file = Path(self._path).open("rb")
         except OSError as error:
             raise UsageError(f"{self._path}: can't be read ({error.strerror or error})") from error
-        if self._path.lower().endswith(".gz"):
-            file = io.BufferedReader(gzip.GzipFile(fileobj=file))
-        self._file = file
-        return file
+        return self._file
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         self._file.close()
@@ -262,36 +276,38 @@ def _of_dataset(one: Input, read: Read) -> Iterator[Wanted]:
         with found.open() as opened, pq.ParquetFile(opened) as file:
             if "url" not in file.schema_arrow.names:
                 raise SourceError(f"{one.source.path}: has no column url")
-            known = [name for name in _KNOWN if name in file.schema_arrow.names]
             definition = (file.metadata.metadata or {}).get(b"ccrawl.simhash", b"").decode("utf-8", "replace")
-            for batch in file.iter_batches(_BATCH_ROWS, columns=["url", *known]):
-                for values in batch.to_pylist():
+            types = {name: kind for name, kind in _KNOWN.items() if name in file.schema_arrow.names}
+            if definition != DEFINITION:  # a fingerprint of another definition says nothing
+                types.pop("simhash", None)
+            for batch in file.iter_batches(_BATCH_ROWS, columns=list(types)):
+                for values in rows_as(batch, types, one.source.path):
                     read.records += 1
                     if not values["url"]:
                         read.skipped["no-url"] += 1
                         continue
-                    yield Wanted(
-                        _url(str(values["url"])),
-                        _archived(values, crawl, same=definition == DEFINITION),
-                    )
+                    yield Wanted(_url(values["url"]), _archived(values, crawl))
     except read_errors() as error:
         raise SourceError(f"{one.source.path}: can't be read ({reason(error)})") from error
 
 
-_KNOWN = ("crawl_id", "crawl_date", "warc_record_id", "payload_digest", "digest", "simhash")
+_KNOWN = {
+    **dict.fromkeys(("url", "crawl_id", "crawl_date", "warc_record_id", "payload_digest", "digest"), TEXT),
+    "simhash": NUMBER,
+}
 
 
-def _archived(values: dict[str, Any], crawl: str, *, same: bool) -> Archived:
-    """What a row says of its capture; a fingerprint of another definition (not `same`) says nothing."""
-    digest = str(values.get("payload_digest") or "")
+def _archived(values: dict[str, Any], crawl: str) -> Archived:
+    """What a row says of its capture."""
+    digest = values.get("payload_digest") or ""
     if not digest and values.get("digest"):  # a refetch's, without its algorithm
         digest = f"sha1:{values['digest']}"
     return Archived(
-        crawl_id=str(values.get("crawl_id") or crawl),
-        crawl_date=str(values.get("crawl_date") or ""),
-        warc_record_id=str(values.get("warc_record_id") or ""),
+        crawl_id=values.get("crawl_id") or crawl,
+        crawl_date=values.get("crawl_date") or "",
+        warc_record_id=values.get("warc_record_id") or "",
         payload_digest=digest,
-        simhash=(values.get("simhash") or None) if same else None,
+        simhash=values.get("simhash") or None,
     )
 
 

@@ -169,6 +169,16 @@ def test_a_name_is_refused_when_all_its_addresses_are_and_no_refused_one_is_trie
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("host", ["a..test", ".test", f"{'a' * 64}.test"])
+def test_a_name_that_no_name_server_can_have_is_a_failure_of_the_name(host: str) -> None:
+    async def main() -> None:
+        options = FetchOptions(contact="mail@example.org", ignore_robots=True)
+        (result,) = [result async for result in fetch([Target(0, f"http://{host}/")], options)]
+        assert (result.error, result.detail) == ("dns", "not a name that a name server can have")
+
+    asyncio.run(main())
+
+
 SILENT = """
 import asyncio, socket, time
 from ccrawl.fetching.client import FetchOptions, fetch
