@@ -20,11 +20,12 @@ function loads what it needs when it is called.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ccrawl.lazily import names_of
 
 if TYPE_CHECKING:
     from ccrawl.archives import Capture, CaptureOptions, Source, Tally
@@ -45,16 +46,6 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Functions that stand in modules of their own, imported when they are first asked for.
-_ELSEWHERE = {
-    "card": ("ccrawl.dataset.card", "card"),
-    "check": ("ccrawl.archives.check", "check_sources"),
-    "dedup": ("ccrawl.duplicates", "dedup"),
-    "merge": ("ccrawl.dataset.merge", "merge"),
-    "publish": ("ccrawl.dataset.publish", "publish"),
-    "verify": ("ccrawl.dataset.verify", "verify"),
-}
-
 __all__ = [
     "__version__",
     "card",
@@ -72,11 +63,17 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _ELSEWHERE:
-        raise AttributeError(f"module 'ccrawl' has no attribute {name!r}")
-    module, attribute = _ELSEWHERE[name]
-    return getattr(importlib.import_module(module), attribute)
+__getattr__ = names_of(
+    __name__,
+    {
+        "card": "dataset.card",
+        "check": "archives.check:check_sources",
+        "dedup": "duplicates",
+        "merge": "dataset.merge",
+        "publish": "dataset.publish",
+        "verify": "dataset.verify",
+    },
+)
 
 
 def export(
@@ -117,13 +114,14 @@ def export(
     Raises UsageError (the call, a source that is not there) and OutputError (the folder, the disk). Shards
     and pages that failed are in the report; with `options.strict` the first failure raises.
     """
-    from ccrawl.archives import Source, find_sources
+    from ccrawl.archives.sources import Source, find_sources
     from ccrawl.dataset.layout import check_crawl_id
     from ccrawl.html.extractors import get_extractor
+    from ccrawl.run.closing import write_card
     from ccrawl.run.events import ignore
     from ccrawl.run.export import run_export
     from ccrawl.run.options import ExportOptions, normal_languages
-    from ccrawl.run.spark import spark_of
+    from ccrawl.spark import spark_of
 
     options = options or ExportOptions()
     options = dataclasses.replace(options, languages=normal_languages(options.languages))
@@ -147,7 +145,7 @@ def export(
         listener=listener or ignore,
     )
     if card:
-        _write_card(Path(out), listener or ignore)
+        write_card(Path(out), listener or ignore, here=spark is not None)
     return report
 
 
@@ -189,6 +187,7 @@ def refetch(
     from ccrawl.fetching.work import FOLDER
     from ccrawl.html.extractors import get_extractor
     from ccrawl.index.open import missing
+    from ccrawl.run.closing import write_card
     from ccrawl.run.events import ignore
 
     try:
@@ -219,7 +218,7 @@ def refetch(
         listener=listener or ignore,
     )
     if card:
-        _write_card(Path(out), listener or ignore)
+        write_card(Path(out), listener or ignore)
     return report
 
 
@@ -247,6 +246,7 @@ def convert_dataset(
     """
     from ccrawl.fetching.convert import run_convert
     from ccrawl.html.extractors import get_extractor
+    from ccrawl.run.closing import write_card
     from ccrawl.run.events import ignore
     from ccrawl.run.options import ExportOptions
 
@@ -263,19 +263,8 @@ def convert_dataset(
         listener=listener or ignore,
     )
     if card:
-        _write_card(Path(out), listener or ignore)
+        write_card(Path(out), listener or ignore)
     return report
-
-
-def _write_card(directory: Path, listener: Listener) -> None:
-    from ccrawl.dataset.card import card
-    from ccrawl.errors import OutputError
-    from ccrawl.run.events import Notice
-
-    try:
-        card(directory)
-    except OutputError as error:  # a README that someone else wrote, say: the dataset itself is done
-        listener(Notice(f"no card was written: {error}"))
 
 
 def read_captures(

@@ -8,7 +8,6 @@ import shlex
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 # The extras of pyproject.toml and what each is for.
@@ -41,6 +40,8 @@ class Requirement:
 
 def requirements(stated: Iterable[str] | None = None) -> list[Requirement]:
     """What ccrawl's metadata, or `stated` of its form, asks for on this version of Python."""
+    from importlib import metadata
+
     found = []
     for line in metadata.requires("ccrawl") or [] if stated is None else stated:
         text, _, marker = line.partition(";")

@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from ccrawl.errors import CcrawlError, UsageError
 from ccrawl.extras import install_command
@@ -65,6 +65,31 @@ class Spark:
             yield context
         finally:
             context.stop()
+
+
+def spark_of(
+    runner: str, master: str | None, *, workers: int | None, dedup_index: str | None
+) -> Spark | None:
+    """Where the shards of an export run: None for this machine.
+
+    Raises UsageError for an unknown runner, and for what can't go with the one that is named.
+    """
+    if runner not in get_args(Runner):
+        raise UsageError(f"--runner {runner}: give one of {', '.join(get_args(Runner))}")
+    if runner == "local":
+        if master is not None:
+            raise UsageError("--spark-master says where Spark runs; add --runner spark")
+        return None
+    if workers is not None:
+        raise UsageError("--workers are of this machine; with --runner spark, Spark's settings say how many")
+    from ccrawl.index.open import is_server
+
+    if dedup_index is not None and not is_server(dedup_index):
+        raise UsageError(
+            f"--dedup-index {dedup_index}: a folder can't be shared by machines; "
+            "with --runner spark give a server, redis://host:port/db"
+        )
+    return Spark(master)
 
 
 def first_line(error: BaseException) -> str:

@@ -59,8 +59,7 @@ def classes() -> list[type]:
     from ccrawl.fetching.run import RefetchReport
     from ccrawl.fetching.types import FetchOptions
     from ccrawl.fetching.wacz import WaczReport
-    from ccrawl.html.markdown.options import RenderOptions
-    from ccrawl.html.options import ExtractOptions
+    from ccrawl.html.options import ExtractOptions, RenderOptions
     from ccrawl.run.export import ExportReport
     from ccrawl.run.indexed import IndexReport
     from ccrawl.run.options import ExportOptions

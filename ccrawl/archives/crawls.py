@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 
-from ccrawl.archives.locations import resolve
-from ccrawl.archives.opening import read_small
+from ccrawl.archives.names import resolve
 from ccrawl.archives.sources import Source
 from ccrawl.errors import SourceError, UsageError
 
@@ -37,6 +36,8 @@ def crawl_sources(
 
 def read_paths(path: str) -> list[str]:
     """The lines of a list of paths, gzip or plain. SourceError when it is missing, damaged or empty."""
+    from ccrawl.archives.opening import read_small
+
     content = read_small(path, MAX_PATHS)
     if content.startswith(b"\x1f\x8b"):
         inflater = zlib.decompressobj(31)

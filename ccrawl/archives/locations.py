@@ -18,16 +18,14 @@ from ccrawl.archives.codecs import Codec, codec_of
 from ccrawl.archives.formats import ARC, WARC, Head
 from ccrawl.archives.framing import Damage, Framer, Record
 from ccrawl.archives.members import CompressedMembers, PlainMembers
+from ccrawl.archives.names import is_remote, resolve
 from ccrawl.archives.opening import cached
-from ccrawl.archives.remote import RemoteFile, is_remote, open_url
-from ccrawl.archives.sources import Location, Source
+from ccrawl.archives.remote import RemoteFile, open_url
+from ccrawl.archives.sources import DEFAULT_GAP, DEFAULT_MAX_SPAN, DEFAULT_PART_SIZE, Location, Source
 from ccrawl.archives.wacz import Section
 from ccrawl.archives.window import Window
 from ccrawl.errors import SourceError, UsageError
 
-DEFAULT_GAP = 64 << 10
-DEFAULT_MAX_SPAN = 16 << 20
-DEFAULT_PART_SIZE = 10_000
 MAX_RECORD = 1 << 30
 
 
@@ -99,15 +97,6 @@ def read_locations(
                 for piece, location in _pieces(file, span, source.max_span):
                     for record in records_in(piece, location, keep=keep, damaged=damaged):
                         yield filename, record
-
-
-def resolve(base_url: str, filename: str) -> str:
-    """The path or URL of a file name of a crawl. SourceError for names that climb out of the base."""
-    if is_remote(filename):
-        return filename
-    if filename.startswith("/") or ".." in filename.split("/"):
-        raise SourceError(f"{filename[:200]}: a file name that lies outside its base")
-    return f"{base_url.rstrip('/')}/{filename}"
 
 
 def spans(locations: list[Location], gap: int, max_span: int) -> Iterator[list[Location]]:

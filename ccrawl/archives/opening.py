@@ -11,7 +11,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
-from ccrawl.archives.remote import is_remote, open_url
+from ccrawl.archives.names import is_remote
+from ccrawl.archives.remote import open_url
 from ccrawl.archives.wacz import MAX_MANIFEST, Forgiving, Inflated, Rewinding, open_member, open_zip
 from ccrawl.archives.window import Window
 from ccrawl.errors import SourceError

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ccrawl.archives.opening import open_container, read_small
-from ccrawl.archives.remote import filesystem_of, is_remote
-from ccrawl.archives.wacz import MAX_DEPTH, WARC_SUFFIXES, manifest_paths, warc_members
+from ccrawl.archives.names import WARC_SUFFIXES, is_remote
 from ccrawl.errors import CcrawlError, SourceError, UsageError
 
 # File names that a directory is searched for.
 SUFFIXES = (*WARC_SUFFIXES, ".wacz")
+# Of sources that are single records; the places of one file that lie near each other are read together.
+DEFAULT_GAP = 64 << 10
+DEFAULT_MAX_SPAN = 16 << 20
+DEFAULT_PART_SIZE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,9 @@ def _sources_of(argument: str) -> Iterable[Source]:
     for path, size in paths:
         lowered = path.partition("?")[0].lower() if is_remote(path) else path.lower()
         if lowered.endswith(".json"):
+            from ccrawl.archives.opening import read_small
+            from ccrawl.archives.wacz import manifest_paths
+
             for inner in manifest_paths(read_small(path), path):
                 yield from _sources_of(inner)
         elif lowered.endswith((".wacz", ".zip")):
@@ -113,6 +118,8 @@ def _remote_paths(argument: str) -> list[tuple[str, int | None]]:
     pattern = glob.has_magic(argument)
     if not pattern and not argument.endswith("/"):
         return [(argument, None)]
+    from ccrawl.archives.remote import filesystem_of
+
     filesystem, path = filesystem_of(argument)
     try:
         listed = filesystem.glob(path, detail=True) if pattern else filesystem.find(path, detail=True)
@@ -140,6 +147,9 @@ def members_of_container(source: Source) -> list[Source]:
 
     Raises SourceError when it can't be opened.
     """
+    from ccrawl.archives.opening import open_container
+    from ccrawl.archives.wacz import MAX_DEPTH, warc_members
+
     if len(source.members) >= MAX_DEPTH:
         raise SourceError(f"{source.name}: WACZ files nested more than {MAX_DEPTH} deep")
     with open_container(source) as (archive, _):

@@ -20,6 +20,7 @@ from urllib.parse import urljoin
 from isal import isal_zlib
 
 from ccrawl.archives.codecs import GZIP, ISAL_ZLIB_ERROR
+from ccrawl.archives.names import WARC_SUFFIXES
 from ccrawl.errors import SourceError
 
 ZIP_START = (b"PK\x03\x04", b"PK\x05\x06")
@@ -30,11 +31,6 @@ MAX_MANIFEST = 16 << 20
 # A WACZ packed inside another unpacks to at most so many bytes, or so many times its packed size: it holds
 # compressed records, which hardly shrink.
 MAX_UNPACKED, MAX_PACKED_TIMES = 1 << 30, 8
-WARC_SUFFIXES = tuple(
-    f".{kind}{packed}"
-    for kind in ("warc", "arc", "wet", "wat")
-    for packed in ("", ".gz", ".zst", ".bz2", ".lz4")
-)
 _STEP = 1 << 16
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _END = struct.Struct("<4s8xLL")

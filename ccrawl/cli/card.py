@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ccrawl.cli.units import count
 from ccrawl.dataset.card import DEFAULT_TEMPLATE, CardOptions, CardReport, card, remembered_options
 from ccrawl.errors import UsageError
+from ccrawl.units import count
 
 _DEFAULTS = CardOptions()
 _SAYS, _ADDS, _OUT = "What the card says", "What it adds", "What to write"

@@ -10,7 +10,7 @@ import typer
 
 from ccrawl.archives.check import MISSING, UNDECIDED, UNREADABLE, VERIFIED, WRONG, FileCheck, check_sources
 from ccrawl.archives.sources import find_sources
-from ccrawl.cli.units import TOGETHER, count, folded
+from ccrawl.units import TOGETHER, count, folded
 
 _LISTED = 20
 

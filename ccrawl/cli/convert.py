@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 import typer
 
 import ccrawl
-from ccrawl.cli.units import path_named
 from ccrawl.errors import SourceError, UsageError, reason
+from ccrawl.units import path_named
 
 MAX_BYTES = 64 * 1024 * 1024
 TIMEOUT = 30.0  # seconds without an answer

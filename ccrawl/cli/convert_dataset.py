@@ -26,10 +26,9 @@ from ccrawl.cli.options import (
     WorkerMemory,
     Workers,
 )
-from ccrawl.cli.units import binary_size, parse_size
-from ccrawl.html.markdown.options import RenderOptions
-from ccrawl.html.options import ExtractOptions
+from ccrawl.html.options import ExtractOptions, RenderOptions
 from ccrawl.run.options import ExportOptions
+from ccrawl.units import binary_size, parse_size
 
 _DEFAULTS = ExportOptions()
 _WORKER_MEMORY = binary_size(_DEFAULTS.worker_memory)

@@ -10,11 +10,11 @@ from typing import Annotated, Any, cast
 import typer
 
 from ccrawl.cli import dedup_text
-from ccrawl.cli.units import parse_size
 from ccrawl.duplicates import DedupOptions, dedup, dedup_against, output
 from ccrawl.duplicates.options import Keep, Linkage
 from ccrawl.errors import UsageError
 from ccrawl.spark import Runner
+from ccrawl.units import parse_size
 
 _DEFAULTS = DedupOptions()
 _NEAR, _OUT, _RUN = "What is a duplicate", "What to write", "How to run"

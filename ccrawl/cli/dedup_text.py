@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ccrawl.cli.units import count, folded, size
 from ccrawl.duplicates.against import AgainstReport
 from ccrawl.duplicates.clusters import Cluster
 from ccrawl.duplicates.report import DedupReport
+from ccrawl.units import count, folded, size
 
 _MOST_URLS = 5  # of one cluster
 

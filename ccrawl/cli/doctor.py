@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ccrawl.cli.units import binary_size, count, duration, size
 from ccrawl.doctor import Diagnosis, Package, examine
 from ccrawl.extras import pip_command
+from ccrawl.units import binary_size, count, duration, size
 
 RUNS_BARE = True
 

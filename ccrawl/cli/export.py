@@ -11,8 +11,15 @@ from typing import Annotated, Literal
 import typer
 
 import ccrawl
-from ccrawl.archives import BASE_URL, Source, crawl_sources, find_sources, location_sources
-from ccrawl.archives.locations import DEFAULT_GAP, DEFAULT_MAX_SPAN, DEFAULT_PART_SIZE
+from ccrawl import archives
+from ccrawl.archives.crawls import BASE_URL, crawl_sources
+from ccrawl.archives.sources import (
+    DEFAULT_GAP,
+    DEFAULT_MAX_SPAN,
+    DEFAULT_PART_SIZE,
+    Source,
+    find_sources,
+)
 from ccrawl.cli import progress, summary
 from ccrawl.cli.options import (
     KEEP,
@@ -47,11 +54,10 @@ from ccrawl.cli.options import (
     rules_of,
 )
 from ccrawl.cli.settings import FROM_COMMAND_LINE, options_of, source_of
-from ccrawl.cli.units import binary_size, parse_size, path_named
 from ccrawl.errors import UsageError
-from ccrawl.html.markdown.options import RenderOptions
-from ccrawl.html.options import ExtractOptions
+from ccrawl.html.options import ExtractOptions, RenderOptions
 from ccrawl.run.options import ExportOptions
+from ccrawl.units import binary_size, parse_size, path_named
 
 _DEFAULTS = ExportOptions()
 _MAX_PAGE_BYTES, _WORKER_MEMORY = map(binary_size, (_DEFAULTS.max_page_bytes, _DEFAULTS.worker_memory))
@@ -236,7 +242,7 @@ def _located(
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise UsageError(f"--locations {path}: {error.strerror}") from error
-    return location_sources(
+    return archives.location_sources(
         text.splitlines(),
         base_url=base_url,
         gap=gap,

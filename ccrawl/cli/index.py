@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ccrawl.cli.units import count, size
 from ccrawl.errors import UsageError
 from ccrawl.index import Counts, Crawl, DedupIndex, Stats, open_index
 from ccrawl.index.collect import ImportPolicy
+from ccrawl.units import count, size
 
 app = typer.Typer(
     help="Keep the dedupe index: which payloads earlier runs and crawls have captured.",

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from ccrawl.cli.units import count, path_named, size
 from ccrawl.dataset.merge import merge
+from ccrawl.units import count, path_named, size
 
 
 def command(

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from ccrawl.cli.units import path_named
 from ccrawl.errors import UsageError
 from ccrawl.run.options import Normalize
+from ccrawl.units import path_named
 
 READ, KEEP, CONVERT, RUN = "What to read", "What to keep", "How to convert", "How to run"
 

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterator
 
-from ccrawl.cli.units import count, duration, size
 from ccrawl.run.board import Progress
 from ccrawl.run.events import (
     Event,
@@ -23,6 +22,7 @@ from ccrawl.run.events import (
     ShardRetried,
     ignore,
 )
+from ccrawl.units import count, duration, size
 
 _LINE_EVERY = 10.0  # seconds between two plain lines
 _JSON_EVERY = 1.0

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from ccrawl.cli.units import count, size
 from ccrawl.dataset.publish import PublishReport, publish
+from ccrawl.units import count, size
 
 _LISTED = 20
 

@@ -40,13 +40,12 @@ from ccrawl.cli.options import (
     Workers,
     rules_of,
 )
-from ccrawl.cli.units import binary_size, parse_size, path_named
 from ccrawl.errors import UsageError
 from ccrawl.fetching.options import RefetchOptions
 from ccrawl.fetching.types import FetchOptions
-from ccrawl.html.markdown.options import RenderOptions
-from ccrawl.html.options import ExtractOptions
+from ccrawl.html.options import ExtractOptions, RenderOptions
 from ccrawl.run.options import ExportOptions
+from ccrawl.units import binary_size, parse_size, path_named
 
 _PAGES, _FETCH = ExportOptions(), FetchOptions()
 _MAX_BODY, _WORKER_MEMORY = map(binary_size, (_FETCH.max_body, _PAGES.worker_memory))

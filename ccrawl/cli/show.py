@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ccrawl.dataset.files import write_atomically
 from ccrawl.dataset.rows import StoredRow, find_rows
-from ccrawl.dataset.writer import write_atomically
 from ccrawl.errors import UsageError
 
 _WHICH, _HOW = "Which row", "How to show it"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from ccrawl.cli.units import TOGETHER, count, duration, folded, size
 from ccrawl.dataset.ledger import FAILURES, Counts
-from ccrawl.run.export import ExportReport
-from ccrawl.run.indexed import IndexReport
+from ccrawl.units import TOGETHER, count, duration, folded, size
 
 if TYPE_CHECKING:
     from ccrawl.fetching.convert import ConvertDatasetReport
     from ccrawl.fetching.run import RefetchReport
+    from ccrawl.run.export import ExportReport
+    from ccrawl.run.indexed import IndexReport
 
     Report = ExportReport | RefetchReport | ConvertDatasetReport
 

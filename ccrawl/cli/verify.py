@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ccrawl.cli.units import count, size
 from ccrawl.dataset.verify import FAULTS, Fault, VerifyReport, verify
+from ccrawl.units import count, size
 
 _CHECK, _RUN = "What to check", "How to run"
 _LISTED = 100

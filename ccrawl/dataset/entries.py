@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 
@@ -75,6 +76,16 @@ class Counts:
             for name, value in sums.items()
         }
         return Counts(**ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A finished Parquet file, as the ledger records it."""
+
+    path: Path
+    rows: int
+    bytes: int
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True)

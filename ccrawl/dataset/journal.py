@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ccrawl.dataset.entries import ShardEntry
-from ccrawl.dataset.writer import write_atomically
+from ccrawl.dataset.files import write_atomically
 from ccrawl.errors import OutputError
 
 JOURNAL = "manifest.journal"

@@ -20,10 +20,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ccrawl.dataset.entries import Counts, FailedShard, Failure, ShardEntry
+from ccrawl.dataset.files import write_atomically
 from ccrawl.dataset.journal import Journal, read_journal
 from ccrawl.dataset.layout import shard_files
 from ccrawl.dataset.shard_table import ShardTable, manifest_text
-from ccrawl.dataset.writer import write_atomically
 from ccrawl.errors import OutputError
 
 if TYPE_CHECKING:

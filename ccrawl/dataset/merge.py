@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ccrawl.dataset.files import aside, sync_directory, write_atomically
 from ccrawl.dataset.layout import shard_file
 from ccrawl.dataset.ledger import FAILURES, LOCK, MANIFEST, FailedShard, ShardEntry, file_sha256
 from ccrawl.dataset.manifest import Manifest, crawl_of, manifest_bytes, read_manifest
-from ccrawl.dataset.writer import aside, sync_directory, write_atomically
 from ccrawl.errors import OutputError, UsageError
 
 _PIECE = 1 << 20

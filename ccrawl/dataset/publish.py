@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccrawl.cli.units import count
 from ccrawl.dataset.card.options import check_repo
 from ccrawl.dataset.card.template import card_is_of
 from ccrawl.dataset.ledger import MANIFEST
@@ -23,6 +22,7 @@ from ccrawl.dataset.manifest import Manifest, read_manifest
 from ccrawl.dataset.verify import verify
 from ccrawl.errors import CcrawlError, OutputError, UsageError
 from ccrawl.extras import install_command
+from ccrawl.units import count
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

@@ -10,11 +10,7 @@ import contextlib
 import hashlib
 import io
 import os
-import re
-import secrets
-import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,6 +18,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ccrawl.dataset.entries import WrittenFile
+from ccrawl.dataset.files import aside, sync_directory
 from ccrawl.dataset.schema import EXPORT, Layout
 from ccrawl.errors import OutputError
 
@@ -31,20 +29,6 @@ ROW_GROUP_BYTES = 32 << 20
 ROW_GROUP_ROWS = 20_000
 # What a row costs beside its texts: ids, numbers.
 ROW_OVERHEAD = 400
-
-TEMPORARY_SUFFIX = ".tmp"
-# What `aside` makes: the file's own name, the process, four random bytes.
-_ASIDE = re.compile(rf"\..+\.\d+-[0-9a-f]{{8}}{re.escape(TEMPORARY_SUFFIX)}", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenFile:
-    """A finished Parquet file, as the ledger records it."""
-
-    path: Path
-    rows: int
-    bytes: int
-    sha256: str
 
 
 class _HashingFile(io.RawIOBase):
@@ -163,49 +147,3 @@ def table_of(rows: Sequence[Any], layout: Layout = EXPORT) -> pa.Table:
     columns = zip(*rows, strict=True) if rows else [()] * len(schema)
     arrays = [pa.array(values, type=field.type) for field, values in zip(schema, columns, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def aside(path: Path) -> Path:
-    """A name beside `path` that no other process uses."""
-    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
-
-
-def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
-    """Replace `path` by `content` so that a reader, or a power cut, sees the old or the new file."""
-    temporary = aside(path)
-    try:
-        with temporary.open("xb") as file:
-            file.writelines([content] if isinstance(content, bytes) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        sync_directory(path.parent)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OutputError(f"{path}: can't be written ({error.strerror or error})") from error
-
-
-def sync_directory(path: Path) -> None:
-    """Make renames in `path` durable; a no-op on file systems that don't offer it."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def leftovers(directory: Path) -> list[Path]:
-    """What runs that were killed left: files and folders that `aside` has named, none hidden by others."""
-    return [path for path in directory.rglob(f".*{TEMPORARY_SUFFIX}") if _ASIDE.fullmatch(path.name)]
-
-
-def remove_leftovers(directory: Path) -> int:
-    """Delete what runs that were killed left; returns how many files and folders it was."""
-    found = leftovers(directory)
-    for path in found:
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-    return len(found)

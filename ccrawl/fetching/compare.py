@@ -13,11 +13,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from ccrawl.archives import Source, read_captures
-from ccrawl.dataset.writer import write_atomically
-from ccrawl.run.convert import Page, convert, printable
+from ccrawl.dataset.files import write_atomically
+from ccrawl.run.convert import convert
 from ccrawl.run.fanout import FanOut
 from ccrawl.run.options import ExportOptions
+from ccrawl.run.outcome import Page
 from ccrawl.run.processes import become_worker, worker_context
+from ccrawl.text.printable import printable
 
 
 @dataclass(frozen=True, slots=True)

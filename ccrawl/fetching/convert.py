@@ -14,11 +14,13 @@ import pyarrow.parquet as pq
 from ccrawl import __version__
 from ccrawl.archives import Source
 from ccrawl.archives.fields import host_of
+from ccrawl.dataset.entries import WrittenFile
+from ccrawl.dataset.files import remove_leftovers
 from ccrawl.dataset.footer import footer
 from ccrawl.dataset.layout import check_crawl_id, shard_file
 from ccrawl.dataset.ledger import Counts, FailedShard, Failure, FailureLog, Ledger, ShardEntry
 from ccrawl.dataset.schema import REFETCH, RefetchRow
-from ccrawl.dataset.writer import ShardWriter, WrittenFile, remove_leftovers
+from ccrawl.dataset.writer import ShardWriter
 from ccrawl.duplicates.sources import find_sources as find_parquet
 from ccrawl.duplicates.sources import read_errors
 from ccrawl.errors import OutputError, SourceError, UsageError, reason
@@ -28,13 +30,15 @@ from ccrawl.fetching.pages import CONVERT, Text, text_of
 from ccrawl.fetching.rows import RowCounts, body_digest
 from ccrawl.fetching.targets import crawl_of_path, dataset_source
 from ccrawl.run.board import Progress
-from ccrawl.run.convert import Outcome, attempt, doc_id, printable
+from ccrawl.run.convert import doc_id
 from ccrawl.run.events import Listener, RunProgress, RunStarted, ShardDone, ShardFailed, ignore
 from ccrawl.run.export import refuse_strangers, remove_unknown_files
 from ccrawl.run.fanout import FanOut
 from ccrawl.run.options import ExportOptions
+from ccrawl.run.outcome import Outcome, attempt
 from ccrawl.run.processes import worker_context
 from ccrawl.run.sources import fingerprint
+from ccrawl.text.printable import printable
 
 _BATCH_ROWS = 64
 _TELL_EVERY = 64  # rows between two events of progress

@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 from ccrawl.archives import Capture
 from ccrawl.archives.fields import host_of
+from ccrawl.dataset.entries import WrittenFile
 from ccrawl.dataset.footer import footer
 from ccrawl.dataset.ledger import Counts, Failure
 from ccrawl.dataset.schema import REFETCH, RefetchRow
-from ccrawl.dataset.writer import ShardWriter, WrittenFile
+from ccrawl.dataset.writer import ShardWriter
 from ccrawl.fetching.compare import read_simhashes
 from ccrawl.fetching.journal import NOWHERE, decode, offsets_of, read_record
 from ccrawl.fetching.options import RefetchOptions

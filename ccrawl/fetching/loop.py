@@ -36,7 +36,6 @@ from ccrawl.fetching.pool import Pool
 from ccrawl.fetching.targets import ARCHIVE, Input
 from ccrawl.fetching.types import Fetched, Target
 from ccrawl.fetching.work import Work, all_keys
-from ccrawl.run.convert import Outcome
 from ccrawl.run.events import (
     Listener,
     Notice,
@@ -47,6 +46,7 @@ from ccrawl.run.events import (
 )
 from ccrawl.run.guard import cause_of_death
 from ccrawl.run.indexed import IndexUse
+from ccrawl.run.outcome import Outcome
 from ccrawl.run.processes import Worker, WorkerDied
 
 P = TypeVar("P")

@@ -11,9 +11,10 @@ from ccrawl.archives.media import may_be_page, page_type
 from ccrawl.fetching.journal import decode, read_record
 from ccrawl.fetching.types import Fetched, Target
 from ccrawl.html.extractors import extract, get_extractor
-from ccrawl.run.convert import Outcome, attempt, printable
 from ccrawl.run.options import ExportOptions
+from ccrawl.run.outcome import Outcome, attempt
 from ccrawl.text.language import detect
+from ccrawl.text.printable import printable
 from ccrawl.text.simhash import simhash
 
 # What stands before the cause in the error column when the page came and its Markdown could not be made.

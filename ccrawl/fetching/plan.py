@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from ccrawl.archives import Tally
+from ccrawl.dataset.files import write_atomically
 from ccrawl.dataset.ledger import Failure
-from ccrawl.dataset.writer import write_atomically
 from ccrawl.errors import OutputError
 from ccrawl.fetching.targets import Input, Read, Wanted, read_wanted, targets_schema
 from ccrawl.fetching.types import Archived, Target

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from multiprocessing.context import ForkServerContext
 
 from ccrawl.fetching.pages import FetchedPage, convert_fetched
-from ccrawl.run.convert import Outcome
 from ccrawl.run.fanout import Converter, Suspects
 from ccrawl.run.options import ExportOptions
+from ccrawl.run.outcome import Outcome
 
 # Pages in a batch, while there are many: some 150 ms of work, beside which a converter waits little for the
 # loop to give it the next. They are named only, so that a batch is a few KB.

@@ -13,7 +13,8 @@ from ccrawl.dataset.ledger import Counts
 from ccrawl.dataset.schema import RefetchRow
 from ccrawl.fetching.pages import CONVERT, NO_PAGE, Converted, Text, content_type_of, field, has_page
 from ccrawl.fetching.types import Archived, Fetched
-from ccrawl.run.convert import doc_id, printable
+from ccrawl.run.convert import doc_id
+from ccrawl.text.printable import printable
 
 SAME, CHANGED, GONE, NEW = "same", "changed", "gone", "new"
 _GONE = frozenset([404, 410])

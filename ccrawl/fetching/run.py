@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 
 from ccrawl import __version__
+from ccrawl.dataset.files import remove_leftovers
 from ccrawl.dataset.layout import shard_files
 from ccrawl.dataset.ledger import Counts, FailedShard, FailureLog, Ledger
-from ccrawl.dataset.writer import remove_leftovers
 from ccrawl.fetching.convert import set_aside
 from ccrawl.fetching.finish import WarcTarget
 from ccrawl.fetching.hosts import SlowHost
@@ -25,12 +25,12 @@ from ccrawl.fetching.targets import STDIN, Input
 from ccrawl.fetching.wacz import WaczReport, write_wacz
 from ccrawl.fetching.warc import WarcOptions, WarcOutput, remove_warcs
 from ccrawl.fetching.work import FOLDER, Work
-from ccrawl.run.convert import printable
 from ccrawl.run.events import Listener, Notice, RunStarted, ignore
 from ccrawl.run.export import finish_index, opened_index, refuse_strangers, remove_unknown_files
 from ccrawl.run.indexed import IndexReport, IndexRun
 from ccrawl.run.processes import worker_context
 from ccrawl.run.sources import fingerprint
+from ccrawl.text.printable import printable
 
 _SLOWEST = 10  # hosts that a report names
 

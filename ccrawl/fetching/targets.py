@@ -26,14 +26,14 @@ import pyarrow.parquet as pq
 from ccrawl.archives import Source, Tally, find_sources, read_captures
 from ccrawl.archives.fields import target_url
 from ccrawl.archives.sources import SUFFIXES
-from ccrawl.dataset.writer import write_atomically
+from ccrawl.dataset.files import write_atomically
 from ccrawl.duplicates.sources import find_sources as find_parquet
 from ccrawl.duplicates.sources import read_errors
 from ccrawl.errors import SourceError, UsageError, reason
 from ccrawl.fetching.columns import NUMBER, TEXT, rows_as
 from ccrawl.fetching.types import Archived
-from ccrawl.run.convert import printable
 from ccrawl.run.options import ExportOptions
+from ccrawl.text.printable import printable
 from ccrawl.text.simhash import DEFINITION
 
 ARCHIVE, DATASET, LIST = "archive", "dataset", "list"

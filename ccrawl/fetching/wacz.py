@@ -24,8 +24,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
+from ccrawl.dataset.files import aside, sync_directory
 from ccrawl.dataset.ledger import file_sha256
-from ccrawl.dataset.writer import aside, sync_directory
 from ccrawl.errors import OutputError, UsageError
 from ccrawl.fetching.cdxj import CdxIndex, PageCapture, write_blocks
 from ccrawl.fetching.warc_records import SOFTWARE, Container

@@ -27,8 +27,8 @@ from urllib.parse import unquote
 from ccrawl.archives import Damage, Location, parse_digest
 from ccrawl.archives.locations import records_in
 from ccrawl.archives.wacz import Section
+from ccrawl.dataset.files import sync_directory
 from ccrawl.dataset.layout import check_crawl_id
-from ccrawl.dataset.writer import sync_directory
 from ccrawl.errors import OutputError
 from ccrawl.fetching.types import Exchange, Fetched
 from ccrawl.fetching.warc_places import Place, Places

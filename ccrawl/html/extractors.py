@@ -2,6 +2,9 @@
 
 The `extractor` column says `name@version`. A version is raised whenever the same page may come out
 differently, so that rows of one dataset can be told apart.
+
+A name is looked up by processes that never see a page; so the parser and what is built on it are imported by
+the first page.
 """
 
 from __future__ import annotations
@@ -9,15 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-
-from selectolax.lexbor import LexborHTMLParser
+from typing import TYPE_CHECKING
 
 from ccrawl.errors import PageError, UsageError, did_you_mean
-from ccrawl.html.content import main_content
-from ccrawl.html.decode import decode
-from ccrawl.html.markdown import render
 from ccrawl.html.options import ExtractOptions
-from ccrawl.html.tree import parse
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 
@@ -40,6 +41,8 @@ class DecodedPage:
 
     def tree(self) -> LexborHTMLParser:
         """The page parsed, afresh at each call: extractors prune it."""
+        from ccrawl.html.tree import parse
+
         return parse(self.utf8, xhtml=self.xhtml)
 
 
@@ -59,6 +62,9 @@ class Extractor:
 
 
 def _main(page: DecodedPage, options: ExtractOptions) -> Extracted:
+    from ccrawl.html.content import main_content
+    from ccrawl.html.markdown import render
+
     content = main_content(page.tree(), page.url, favor=options.favor)
     if content.markdown is not None:
         return Extracted(content.markdown, content.title)
@@ -66,6 +72,8 @@ def _main(page: DecodedPage, options: ExtractOptions) -> Extracted:
 
 
 def _raw(page: DecodedPage, options: ExtractOptions) -> Extracted:
+    from ccrawl.html.markdown import render
+
     tree = page.tree()
     element = tree.css_first("head title")
     title = " ".join(element.text().split()) if element is not None else ""
@@ -75,6 +83,8 @@ def _raw(page: DecodedPage, options: ExtractOptions) -> Extracted:
 
 def _markdownify(page: DecodedPage, options: ExtractOptions) -> Extracted:
     import markdownify
+
+    from ccrawl.html.content import main_content
 
     content = main_content(page.tree(), page.url, favor=options.favor)
     if content.markdown is not None:
@@ -129,6 +139,8 @@ def extract(
     `url` the page's address that links are resolved against. Raises UsageError for an unknown extractor and
     PageError where an extractor gives a page up.
     """
+    from ccrawl.html.decode import decode
+
     chosen = get_extractor(extractor)
     decoded = decode(html, content_type)
     xhtml = content_type is not None and content_type.lstrip().lower().startswith("application/xhtml+xml")

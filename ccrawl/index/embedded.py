@@ -30,7 +30,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from rocksdict import Checkpoint, Rdict
 
-from ccrawl.dataset.writer import write_atomically
+from ccrawl.dataset.files import write_atomically
 from ccrawl.errors import UsageError
 from ccrawl.index import merge
 from ccrawl.index.entries import read_entries, sorted_entries, write_entries

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ccrawl.dataset.writer import aside, sync_directory
+from ccrawl.dataset.files import aside, sync_directory
 from ccrawl.errors import OutputError
 from ccrawl.index.types import EntryTuple, IndexFailure
 

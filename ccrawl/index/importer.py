@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ccrawl.archives import Source
+from ccrawl.archives.names import is_remote
 from ccrawl.archives.opening import open_container, open_file
-from ccrawl.archives.remote import is_remote
 from ccrawl.errors import CcrawlError, SourceError, UsageError
 from ccrawl.index.cdx import lines_of, read_cdx
 from ccrawl.index.collect import Collected, Collector, ImportPolicy

@@ -22,9 +22,9 @@ from pathlib import Path, PurePosixPath
 import xxhash
 
 from ccrawl.archives import Source
+from ccrawl.archives.names import WARC_SUFFIXES, is_remote
 from ccrawl.archives.opening import open_file, read_small
-from ccrawl.archives.remote import filesystem_of, is_remote
-from ccrawl.archives.wacz import WARC_SUFFIXES
+from ccrawl.archives.remote import filesystem_of
 from ccrawl.dataset.ledger import FORMAT, MANIFEST
 from ccrawl.errors import SourceError, UsageError
 from ccrawl.run.sources import fingerprint

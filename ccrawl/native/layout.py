@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import metadata
-
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -25,6 +23,8 @@ def check_layout() -> None:
     for node in parser.root.traverse(include_text=True):
         library.ccrawl_node_fields(node.mem_id, address(fields))
         if fields.tolist() != _expected(node):
+            from importlib import metadata
+
             version = metadata.version("selectolax")
             raise CcrawlError(
                 f"selectolax {version} lays out a page's nodes in a way that this ccrawl can't read; "

@@ -16,7 +16,7 @@ from ccrawl.errors import CcrawlError, OutputError, SourceError
 from ccrawl.run.board import NO_PAGE, Board
 from ccrawl.run.guard import cause_of_death
 from ccrawl.run.processes import Worker, WorkerDied
-from ccrawl.run.shard import ShardReport, ShardTask, export_shard_process
+from ccrawl.run.task import ShardReport, ShardTask, export_shard_process
 
 _DEATHS = 3  # of one shard's process without a page to blame, before the shard is given up
 

@@ -3,44 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Callable
-from typing import Generic, NamedTuple, TypeVar
 
 from ccrawl.archives import Capture
 from ccrawl.dataset.schema import Row
-from ccrawl.errors import PageError
 from ccrawl.html.extractors import extract, get_extractor
 from ccrawl.run.options import ExportOptions
+from ccrawl.run.outcome import EMPTY, OTHER_LANGUAGE, Outcome, Page, attempt
 from ccrawl.text.language import Language, detect
+from ccrawl.text.printable import printable
 from ccrawl.text.simhash import simhash
-
-EMPTY = "empty"
-OTHER_LANGUAGE = "other-language"
-
-# Bytes that Arrow's consumers, databases and YAML refuse; the renderer keeps them out of the text, these
-# are for the columns that come straight from the archive.
-_CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-
-
-class Page(NamedTuple):
-    """A capture on its way through conversion. `number` counts a shard's pages from 0."""
-
-    number: int
-    capture: Capture
-
-
-Made = TypeVar("Made")
-
-
-class Outcome(NamedTuple, Generic[Made]):
-    """What became of a page: a row, or else the cause. `failed` tells a fault from a page without text."""
-
-    number: int
-    row: Made | None
-    cause: str = ""
-    detail: str = ""
-    failed: bool = False
 
 
 def convert(page: Page, options: ExportOptions) -> Outcome[Row]:
@@ -50,18 +21,6 @@ def convert(page: Page, options: ExportOptions) -> Outcome[Row]:
     converted is a failed outcome with its cause. Only what ends a process escapes (and BaseExceptions).
     """
     return attempt(page.number, lambda: _convert(page, options))
-
-
-def attempt(number: int, work: Callable[[], Outcome[Made]]) -> Outcome[Made]:
-    """The outcome of `work` on page `number`, a failed one for what it raises."""
-    try:
-        return work()
-    except PageError as error:
-        return Outcome(number, None, error.cause, str(error), failed=True)
-    except MemoryError:
-        return Outcome(number, None, "memory", "the page needs more than --worker-memory", failed=True)
-    except Exception as error:  # a bug of ours or a library's on this page: set aside, the run goes on
-        return Outcome(number, None, "error", f"{type(error).__name__}: {error}"[:500], failed=True)
 
 
 def _convert(page: Page, options: ExportOptions) -> Outcome[Row]:
@@ -116,8 +75,3 @@ def _language(capture: Capture, markdown: str) -> Language:
 def doc_id(url: str) -> str:
     """The `doc_id` column: SHA-256 of the URL's UTF-8, its first 16 bytes in lower-case hex."""
     return hashlib.sha256(url.encode()).hexdigest()[:32]
-
-
-def printable(text: str) -> str:
-    """`text` without control characters, lone surrogates and noncharacters."""
-    return text if text.isprintable() else _CONTROL.sub("", text)

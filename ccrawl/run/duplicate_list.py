@@ -49,7 +49,7 @@ def write_duplicates(path: Path, duplicates: list[Duplicate]) -> None:
     """A shard's list, written aside and renamed. OutputError when the disk refuses."""
     import pyarrow as pa
 
-    from ccrawl.dataset.writer import write_atomically
+    from ccrawl.dataset.files import write_atomically
 
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, _schema(), options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
@@ -76,7 +76,7 @@ def collect_duplicates(shards: Iterable[Path], path: Path) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from ccrawl.dataset.writer import aside
+    from ccrawl.dataset.files import aside
 
     temporary = aside(path)
     rows = 0

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ccrawl.archives import Capture
 from ccrawl.errors import PageError
-from ccrawl.run.convert import Page, printable
 from ccrawl.run.duplicate_list import INDEX, SHARD, Duplicate
+from ccrawl.run.outcome import Page
+from ccrawl.text.printable import printable
 
 if TYPE_CHECKING:
+    from ccrawl.archives import Capture
     from ccrawl.index import Entry, Original, View
     from ccrawl.index.rules import RuleSet
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ccrawl.dataset.ledger import Counts
+from ccrawl.dataset.entries import Counts
 from ccrawl.run.board import Progress
 
 

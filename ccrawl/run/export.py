@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ccrawl import __version__
-from ccrawl.archives import Source
+from ccrawl.archives.sources import Source
+from ccrawl.dataset.files import remove_leftovers
 from ccrawl.dataset.layout import shard_file, shard_files
 from ccrawl.dataset.ledger import Counts, FailedShard, FailureLog, Ledger
-from ccrawl.dataset.writer import remove_leftovers
 from ccrawl.errors import OutputError, UsageError
-from ccrawl.run.convert import printable
 from ccrawl.run.duplicate_list import collect_duplicates
 from ccrawl.run.events import Listener, RunStarted, ignore
 from ccrawl.run.indexed import IndexReport, IndexRun, duplicates_file
@@ -24,13 +23,14 @@ from ccrawl.run.local import LocalRunner
 from ccrawl.run.options import ExportOptions
 from ccrawl.run.profile import profiling
 from ccrawl.run.record import Record
-from ccrawl.run.shard import ShardTask
 from ccrawl.run.sources import fingerprint, refuse_streams
-from ccrawl.run.spark import SparkRunner
+from ccrawl.run.task import ShardTask
 from ccrawl.spark import Spark
+from ccrawl.text.printable import printable
 
 if TYPE_CHECKING:
     from ccrawl.index import DedupIndex
+    from ccrawl.run.spark import SparkRunner
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +175,8 @@ def _runner(workers: int, spark: Spark | None, directory: Path) -> Iterator[Loca
     if spark is None:
         yield LocalRunner(workers)
         return
+    from ccrawl.run.spark import SparkRunner
+
     with spark.context("ccrawl export") as context:
         yield SparkRunner(context, directory)
 

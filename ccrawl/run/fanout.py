@@ -17,9 +17,9 @@ from multiprocessing.context import ForkServerContext
 from typing import Generic
 
 from ccrawl.run.board import NO_PAGE, Board
-from ccrawl.run.convert import Outcome
 from ccrawl.run.guard import Convert, Made, Work, cause_of_death, convert_guarded, set_aside
 from ccrawl.run.options import MIB, ExportOptions
+from ccrawl.run.outcome import Outcome
 from ccrawl.run.processes import Worker, become_worker
 from ccrawl.run.profile import sampled
 

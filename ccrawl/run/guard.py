@@ -16,8 +16,8 @@ from types import FrameType
 from typing import Any, Protocol, TypeVar
 
 from ccrawl.run.board import NO_PAGE, Board
-from ccrawl.run.convert import Outcome
 from ccrawl.run.options import ExportOptions
+from ccrawl.run.outcome import Outcome
 
 # CPU seconds that C code may go on after the alarm before the process is ended (less for short limits).
 _GRACE = 5.0

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ccrawl.dataset.files import write_atomically
 from ccrawl.dataset.ledger import Counts
-from ccrawl.dataset.writer import write_atomically
 from ccrawl.errors import OutputError
 from ccrawl.run.duplicates import DuplicateFilter, Lookup
 

@@ -11,7 +11,7 @@ from ccrawl.run.attempts import Again, Attempt, GivenUp, Tries
 from ccrawl.run.board import Progress
 from ccrawl.run.processes import interrupts_held, worker_context
 from ccrawl.run.record import Record
-from ccrawl.run.shard import ShardTask
+from ccrawl.run.task import ShardTask
 
 _POLL = 0.1  # seconds between two looks at the boards
 

@@ -6,12 +6,14 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ccrawl.archives import CaptureOptions
 from ccrawl.errors import UsageError
 from ccrawl.html.extractors import get_extractor
 from ccrawl.html.options import ExtractOptions
+
+if TYPE_CHECKING:
+    from ccrawl.archives import CaptureOptions
 
 MIB = 1 << 20
 
@@ -91,6 +93,8 @@ class ExportOptions:
 
     def for_reading(self) -> CaptureOptions:
         """What of this is the archive reader's business."""
+        from ccrawl.archives import CaptureOptions
+
         return CaptureOptions(
             max_page_bytes=self.max_page_bytes,
             limit=self.limit,
@@ -112,6 +116,9 @@ def _with_values(options: Options, values: Mapping[str, Any]) -> Options:
 
 def normal_languages(codes: Iterable[str]) -> tuple[str, ...]:
     """ISO 639-3 codes, sorted, for those of either part; UsageError for a language that is not detected."""
+    codes = tuple(codes)
+    if not codes:
+        return ()
     from ccrawl.text.language import iso639_3
 
     known = {code: iso639_3(code) for code in codes}

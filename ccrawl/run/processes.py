@@ -119,6 +119,17 @@ class Worker(Generic[T]):
         self.connection.close()
 
 
+def in_worker(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What a function returns, called in a process of its own. Raises what it raised, or WorkerDied."""
+    with interrupts_held():  # else a Ctrl-C could leave a process that nobody knows of
+        worker = Worker(worker_context(), function, *args, **kwargs)
+    try:
+        return worker.result()
+    except BaseException:
+        worker.stop()
+        raise
+
+
 def _run(connection: Connection, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
     try:
         answer = (True, function(*args, **kwargs))
@@ -130,9 +141,10 @@ def _run(connection: Connection, function: Callable[..., Any], args: Any, kwargs
         connection.send(answer)
 
 
-def become_worker(worker_memory: int) -> None:
+def become_worker(worker_memory: int | None) -> None:
     """First thing in a worker: limits, signals, and an end when whoever started it is gone.
 
+    worker_memory: bytes that it may take, None for a worker that sees no pages and has no bound
     Ctrl-C goes to the whole process group; only the run's own process acts on it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -141,7 +153,8 @@ def become_worker(worker_memory: int) -> None:
     if starter is not None:
         # Before the limit: a thread that can't get its stack is waited for without end.
         threading.Thread(target=_end_with, args=(starter,), daemon=True).start()
-    limit_process(worker_memory)
+    if worker_memory is not None:
+        limit_process(worker_memory)
 
 
 def _end_with(starter: BaseProcess) -> None:

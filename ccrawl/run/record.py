@@ -9,7 +9,7 @@ from ccrawl.dataset.ledger import FailedShard, Failure, FailureLog, Ledger, Shar
 from ccrawl.run.attempts import Again, GivenUp
 from ccrawl.run.board import Progress
 from ccrawl.run.events import Listener, RunProgress, ShardDone, ShardFailed, ShardRetried
-from ccrawl.run.shard import ShardReport, ShardTask
+from ccrawl.run.task import ShardReport, ShardTask
 
 
 class Record:

@@ -4,61 +4,25 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator
 
-from ccrawl.archives import Capture, Source, Tally, read_captures
+from ccrawl.archives import Capture, Tally, read_captures
 from ccrawl.dataset.footer import footer
 from ccrawl.dataset.ledger import Counts, Failure
 from ccrawl.dataset.schema import Row
-from ccrawl.dataset.writer import ShardWriter, WrittenFile
+from ccrawl.dataset.writer import ShardWriter
 from ccrawl.run.board import Board
-from ccrawl.run.convert import EMPTY, OTHER_LANGUAGE, Outcome, Page, convert
+from ccrawl.run.convert import convert
 from ccrawl.run.duplicates import DuplicateFilter
 from ccrawl.run.fanout import FanOut
 from ccrawl.run.guard import convert_guarded, set_aside
-from ccrawl.run.indexed import IndexUse, filter_of, write_files
-from ccrawl.run.options import ExportOptions
-from ccrawl.run.processes import become_worker, worker_context
-from ccrawl.run.profile import sampled
+from ccrawl.run.indexed import filter_of, write_files
+from ccrawl.run.outcome import EMPTY, OTHER_LANGUAGE, Outcome, Page
+from ccrawl.run.processes import worker_context
+from ccrawl.run.task import ShardReport, ShardTask
 
 # Rows between two updates of the board: often enough for a smooth display, too seldom to cost anything.
 _POST_EVERY = 16
-
-
-@dataclass(frozen=True, slots=True)
-class ShardTask:
-    """Everything a worker needs to export one shard."""
-
-    number: int
-    source: Source
-    path: Path
-    options: ExportOptions
-    converters: int = 0  # processes to convert in; 0: this one
-    suspects: frozenset[int] = frozenset()  # pages that an earlier try died on
-    ignored: Mapping[int, str] = field(default_factory=dict)  # page -> cause: set aside by earlier tries
-    index: IndexUse | None = None
-    files: Path | None = None  # the dataset's folder, when the shard is to leave what it dropped and found
-
-
-@dataclass(frozen=True, slots=True)
-class ShardReport:
-    """What a finished shard holds and where its records went."""
-
-    number: int
-    written: WrittenFile
-    counts: Counts
-    failures: list[Failure]
-    seconds: float
-    cpu_seconds: float
-
-
-def export_shard_process(task: ShardTask, board: Board) -> ShardReport:
-    """`export_shard` as the body of a worker process."""
-    become_worker(task.options.worker_memory)
-    with sampled(task.options.samples):
-        return export_shard(task, board)
 
 
 def export_shard(task: ShardTask, board: Board) -> ShardReport:

@@ -22,22 +22,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from ccrawl import __version__
-from ccrawl.archives.remote import is_remote
-from ccrawl.dataset.writer import aside, remove_leftovers, sync_directory
-from ccrawl.errors import OutputError, SourceError, UsageError
-from ccrawl.index.open import is_server
+from ccrawl.archives.names import is_remote
+from ccrawl.dataset.files import aside, remove_leftovers, sync_directory
+from ccrawl.errors import OutputError, SourceError
 from ccrawl.run.attempts import Again, Attempt, GivenUp, Tries
 from ccrawl.run.board import Progress
 from ccrawl.run.indexed import duplicates_file, entries_file
 from ccrawl.run.processes import worker_context
 from ccrawl.run.record import Record
-from ccrawl.run.shard import ShardReport, ShardTask
-from ccrawl.spark import Runner, Spark, SparkFailure, first_line
+from ccrawl.run.task import ShardReport, ShardTask
+from ccrawl.spark import SparkFailure, first_line
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -99,29 +98,6 @@ class _Result:
     number: int
     end: ShardReport | GivenUp | OutputError
     retried: tuple[str, ...] = ()
-
-
-def spark_of(
-    runner: str, master: str | None, *, workers: int | None, dedup_index: str | None
-) -> Spark | None:
-    """Where the shards of an export run: None for this machine.
-
-    Raises UsageError for an unknown runner, and for what can't go with the one that is named.
-    """
-    if runner not in get_args(Runner):
-        raise UsageError(f"--runner {runner}: give one of {', '.join(get_args(Runner))}")
-    if runner == "local":
-        if master is not None:
-            raise UsageError("--spark-master says where Spark runs; add --runner spark")
-        return None
-    if workers is not None:
-        raise UsageError("--workers are of this machine; with --runner spark, Spark's settings say how many")
-    if dedup_index is not None and not is_server(dedup_index):
-        raise UsageError(
-            f"--dedup-index {dedup_index}: a folder can't be shared by machines; "
-            "with --runner spark give a server, redis://host:port/db"
-        )
-    return Spark(master)
 
 
 class SparkRunner:

@@ -21,7 +21,8 @@ from ccrawl.archives import (
     read_captures,
     remote,
 )
-from ccrawl.archives.remote import HttpFile, Retry
+from ccrawl.archives.http_file import HttpFile
+from ccrawl.archives.remote import Retry
 from ccrawl.errors import SourceError
 
 from .build import member, page, record, response, zip_of

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -133,11 +131,3 @@ def test_nothing_to_check_is_not_called_well(folder: Path, capsys: pytest.Captur
     write(folder / "dataset", {})
     assert main(["verify", "dataset"]) == 0
     assert "there was nothing to check" in capsys.readouterr().out
-
-
-def test_help_loads_nothing_that_takes_long() -> None:
-    heavy = {"numpy", "pyarrow", "rich", "selectolax", "tomllib"}
-    program = (
-        f"import sys; from ccrawl.cli import main; main(['--help']); assert not {heavy} & {{*sys.modules}}"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)

@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ccrawl.dataset import writer
+from ccrawl.dataset.files import remove_leftovers, write_atomically
 from ccrawl.dataset.schema import COLUMNS, Row, arrow_schema
-from ccrawl.dataset.writer import ShardWriter, remove_leftovers, write_atomically
+from ccrawl.dataset.writer import ShardWriter
 from ccrawl.errors import OutputError
 
 PUBLIC_COLUMNS = [

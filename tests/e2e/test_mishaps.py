@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support import warcs
 
-from ccrawl.dataset.writer import aside, remove_leftovers
+from ccrawl.dataset.files import aside, remove_leftovers
 from ccrawl.errors import UsageError
 from ccrawl.run.options import ExportOptions
 from ccrawl.run.sources import fingerprint

@@ -22,15 +22,15 @@ from support.spark import CHECKOUT, NEEDS_SPARK, Cluster, cluster, session
 
 import ccrawl
 from ccrawl.archives import Source
+from ccrawl.dataset.files import leftovers, remove_leftovers
 from ccrawl.dataset.layout import shard_file
 from ccrawl.dataset.ledger import file_sha256
-from ccrawl.dataset.writer import leftovers, remove_leftovers
 from ccrawl.errors import OutputError, SourceError, UsageError
 from ccrawl.html import extractors
 from ccrawl.run.events import Event, RunProgress, ShardDone, ShardRetried
 from ccrawl.run.options import ExportOptions
-from ccrawl.run.shard import ShardReport, ShardTask
 from ccrawl.run.spark import SparkRunner, _blamed, _export, _Shared
+from ccrawl.run.task import ShardReport, ShardTask
 from ccrawl.spark import SparkFailure
 from tests.index.conftest import start_server
 

@@ -12,7 +12,6 @@ from ccrawl.dataset.card.facts import Facts
 from ccrawl.dataset.card.front_matter import config_name
 from ccrawl.dataset.ledger import ShardEntry
 from ccrawl.dataset.manifest import CRAWL_LIST, LOCATIONS, crawl_of, ranges
-from ccrawl.fetching.types import FetchOptions
 from ccrawl.run.options import ExportOptions
 
 _SOURCES_SHOWN = 6
@@ -38,6 +37,8 @@ def made_by(facts: Facts, folder: str) -> list[str]:
     if options.get("converted"):
         words = ["ccrawl", "convert-dataset", _MANY, "--out", folder, *flags]
         return [_typed([*words, *(["--keep-html"] if options.get("keep_html") else [])])]
+    from ccrawl.fetching.types import FetchOptions
+
     defaults, asked = asdict(FetchOptions()), options.get("fetch")
     for name, value in (asked if isinstance(asked, Mapping) else {}).items():
         if value != defaults.get(name):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ccrawl.cli.units import count, size
 from ccrawl.dataset.card.escape import code, inline
 from ccrawl.dataset.card.parts import Card, ordered, picture, section, share, table
+from ccrawl.units import count, size
 
 _LANGUAGES_NAMED = 15
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ccrawl.cli.units import size
 from ccrawl.dataset.card.dedup import DedupFacts
 from ccrawl.dataset.card.estimate import Estimate
 from ccrawl.dataset.card.facts import Facts
 from ccrawl.dataset.card.options import CardOptions
+from ccrawl.units import size
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ccrawl.cli.units import count, size
 from ccrawl.dataset.card import numbers
 from ccrawl.dataset.card.commands import made_by, snippets
 from ccrawl.dataset.card.escape import code, inline, json_in_fence, one_line
 from ccrawl.dataset.card.front_matter import config_name
 from ccrawl.dataset.card.parts import Card, bytes_of, fence, section, table
 from ccrawl.dataset.schema import REFETCH, Layout
+from ccrawl.units import count, size
 
 _EXAMPLE_CHARACTERS = 700
 _TYPES = {"double": "float64"}

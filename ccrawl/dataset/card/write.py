@@ -15,7 +15,7 @@ from ccrawl.dataset.card.parts import Card
 from ccrawl.dataset.card.pictures import Bar, across, upright
 from ccrawl.dataset.card.sections import sections
 from ccrawl.dataset.card.template import DEFAULT, card_is_of, fill, kept_texts, note
-from ccrawl.dataset.writer import write_atomically
+from ccrawl.dataset.files import write_atomically
 from ccrawl.errors import OutputError, UsageError, reason
 
 README = "README.md"

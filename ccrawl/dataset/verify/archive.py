@@ -14,8 +14,8 @@ from ccrawl.dataset.ledger import ShardEntry
 from ccrawl.dataset.verify.faults import Fault, Faults
 from ccrawl.dataset.verify.files import BATCH_ROWS
 from ccrawl.errors import CcrawlError, PageError
-from ccrawl.run.convert import printable
 from ccrawl.run.options import ExportOptions
+from ccrawl.text.printable import printable
 
 _COLUMNS = ["warc_record_id", "warc_record_offset", "url", "crawl_date", "html_length", "payload_digest"]
 

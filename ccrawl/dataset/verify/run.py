@@ -12,12 +12,12 @@ from typing import Any
 
 from ccrawl.archives import Source, find_sources
 from ccrawl.dataset.card.template import card_is_of
+from ccrawl.dataset.files import leftovers
 from ccrawl.dataset.ledger import MANIFEST, ShardEntry
 from ccrawl.dataset.manifest import CRAWL_LIST, Manifest, crawl_of, ranges, read_manifest
 from ccrawl.dataset.schema import REFETCH, layout_of
 from ccrawl.dataset.verify.faults import Fault
 from ccrawl.dataset.verify.files import check_file
-from ccrawl.dataset.writer import leftovers
 from ccrawl.errors import UsageError
 from ccrawl.run.processes import Worker, WorkerDied, worker_context
 

@@ -7,7 +7,7 @@ and called.
 
 from __future__ import annotations
 
-from ccrawl.html.markdown.options import RenderOptions
 from ccrawl.html.markdown.renderer import render
+from ccrawl.html.options import RenderOptions
 
 __all__ = ["RenderOptions", "render"]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ccrawl.html.markdown.options import RenderOptions
+from ccrawl.html.options import RenderOptions
 from ccrawl.native import Keys, address, checked, library
 from ccrawl.text._ranges import UNSPACED, WORD
 
