@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import content
-from export import CCRAWL, DATATROVE, child_cpu
+from export import CCRAWL, DATATROVE, as_installed, child_cpu
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -124,7 +124,8 @@ def rows_in(out: str) -> int:
 
 def ccrawl_pipeline(path: str, out: str) -> int:
     """`ccrawl export` with one worker."""
-    child_cpu([*CCRAWL, "export", path, "--out", out, "-j", "1", "--quiet"], stderr=subprocess.DEVNULL)
+    command = [*CCRAWL, "export", path, "--out", out, "-j", "1", "--quiet"]
+    child_cpu(command, stderr=subprocess.DEVNULL, env=as_installed())
     return rows_in(out)
 
 

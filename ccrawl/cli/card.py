@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ccrawl.dataset.card import DEFAULT_TEMPLATE, CardOptions, CardReport, card, remembered_options
+from ccrawl.dataset.card.options import CardOptions
 from ccrawl.errors import UsageError
 from ccrawl.units import count
+
+if TYPE_CHECKING:
+    from ccrawl.dataset.card import CardReport
 
 _DEFAULTS = CardOptions()
 _SAYS, _ADDS, _OUT = "What the card says", "What it adds", "What to write"
@@ -146,6 +149,8 @@ def command(
 
     Example: ccrawl card dataset --license odc-by --contact removal@example.org
     """
+    from ccrawl.dataset.card import DEFAULT_TEMPLATE, card, remembered_options
+
     if show_template:
         print(DEFAULT_TEMPLATE, end="")
         return

@@ -9,9 +9,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from ccrawl.cli import dedup_text
-from ccrawl.duplicates import DedupOptions, dedup, dedup_against, output
-from ccrawl.duplicates.options import Keep, Linkage
+from ccrawl.duplicates.options import DedupOptions, Keep, Linkage
 from ccrawl.errors import UsageError
 from ccrawl.spark import Runner
 from ccrawl.units import parse_size
@@ -129,6 +127,9 @@ def command(
 
     Example: ccrawl dedup dataset --clusters clusters.parquet --html duplicates.html
     """
+    from ccrawl.cli import dedup_text
+    from ccrawl.duplicates import dedup, dedup_against, output
+
     options = DedupOptions(
         distance=distance,
         min_bytes=min_bytes,

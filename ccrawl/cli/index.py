@@ -12,7 +12,6 @@ import typer
 
 from ccrawl.errors import UsageError
 from ccrawl.index import Counts, Crawl, DedupIndex, Stats, open_index
-from ccrawl.index.collect import ImportPolicy
 from ccrawl.units import count, size
 
 app = typer.Typer(
@@ -188,6 +187,7 @@ def import_(
 
     Example: ccrawl index import collection.json --dedup-index index --workers 2
     """
+    from ccrawl.index.collect import ImportPolicy
     from ccrawl.index.importer import import_sources
 
     with _open(dedup_index, create=True) as index:

@@ -6,12 +6,14 @@ import dataclasses
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ccrawl.dataset.publish import PublishReport, publish
 from ccrawl.units import count, size
+
+if TYPE_CHECKING:
+    from ccrawl.dataset.publish import PublishReport
 
 _LISTED = 20
 
@@ -41,6 +43,8 @@ def command(
 
     Example: ccrawl publish dataset --repo org/name --dry-run
     """
+    from ccrawl.dataset.publish import publish
+
     report = publish(
         directory,
         repo,

@@ -7,13 +7,15 @@ import sys
 import unicodedata
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ccrawl.dataset.files import write_atomically
-from ccrawl.dataset.rows import StoredRow, find_rows
 from ccrawl.errors import UsageError
+
+if TYPE_CHECKING:
+    from ccrawl.dataset.rows import StoredRow
 
 _WHICH, _HOW = "Which row", "How to show it"
 _SURPLUS = ("markdown", "title", "url", "html")  # shown otherwise than as a line of the metadata
@@ -81,6 +83,8 @@ def command(
 
     Example: ccrawl show dataset --sample 3
     """
+    from ccrawl.dataset.rows import find_rows
+
     if url is None and doc_id is None and row is None and sample is None:
         row = 0
     found = find_rows(path, url=url, doc_id=doc_id, row=row, sample=sample, seed=seed)

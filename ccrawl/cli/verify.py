@@ -6,12 +6,15 @@ import dataclasses
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ccrawl.dataset.verify import FAULTS, Fault, VerifyReport, verify
+from ccrawl.dataset.verify.faults import FAULTS, Fault
 from ccrawl.units import count, size
+
+if TYPE_CHECKING:
+    from ccrawl.dataset.verify import VerifyReport
 
 _CHECK, _RUN = "What to check", "How to run"
 _LISTED = 100
@@ -63,6 +66,8 @@ def command(
 
     Example: ccrawl verify dataset --source 'crawl/*.warc.gz' --repair
     """
+    from ccrawl.dataset.verify import verify
+
     report = verify(
         directory,
         sources=source,

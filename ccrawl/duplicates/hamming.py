@@ -18,7 +18,6 @@ import numpy as np
 from ccrawl.duplicates.bits import BITS, IN_PLACE, BitOrder, Words
 from ccrawl.duplicates.plan import choose, key_masks
 
-MOST_DISTANCE = 16
 _CHUNK = 1 << 15
 _LEAST_RUN = 64  # words in a rising run from which merging the runs pays
 _PIECE = 1 << 10  # words that are sorted at once where the top bits are in order

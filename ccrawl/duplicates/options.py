@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from ccrawl.duplicates.hamming import MOST_DISTANCE
 from ccrawl.errors import UsageError, did_you_mean
 from ccrawl.spark import Runner
 
 Keep = Literal["longest", "first", "shortest-url"]
 Linkage = Literal["component", "representative"]
 
+MOST_DISTANCE = 16
 _LEAST_MEMORY = 64 << 20
 
 

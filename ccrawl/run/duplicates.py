@@ -72,7 +72,9 @@ class DuplicateFilter:
     def pages(self, captures: Iterable[Capture]) -> Iterator[Page]:
         """Number the captures and leave the copies out (their numbers too)."""
         number = 0
-        for batch in _batches(captures):
+        # Without an index nothing is gained by waiting, and a body is still in the processor's cache.
+        batches = _batches(captures) if self._lookup else ([capture] for capture in captures)
+        for batch in batches:
             keys = [self._keys(capture) for capture in batch]
             for capture, key, original in zip(batch, keys, self._find(keys), strict=True):
                 if self._passes(number, capture, key[0] if key else None, original):

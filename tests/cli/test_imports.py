@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ccrawl.cli import COMMANDS
 from tests.support.warcs import response, write
 
 # Runs a command in this process and prints the modules that it leaves.
@@ -19,7 +20,7 @@ code = main(sys.argv[1:])
 print("\\n" + json.dumps([code, [*sys.modules]]))
 """
 ARROW = {"numpy", "pandas", "pyarrow"}
-PARSING = {"fasttext", "numpy", "selectolax", "ccrawl.native"}
+PARSING = {"fasttext", "numpy", "selectolax", "ccrawl.html.content"}
 READING = {"brotli", "isal", "idna"}
 NETWORK = {"aiohttp", "http.client", "redis", "ssl"}
 DISPLAY = {"rich", "textual"}
@@ -44,6 +45,11 @@ def test_help_loads_nothing_that_takes_long() -> None:
     assert not loaded("--help") & (ARROW | PARSING | READING | NETWORK | DISPLAY | SETTINGS)
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_loads_nothing_that_the_command_works_with(command: str) -> None:
+    assert not loaded(command, "--help") & (ARROW | PARSING | NETWORK | DISPLAY)
+
+
 def test_the_process_of_an_export_leaves_pages_files_and_the_card_to_workers(
     archive: Path, tmp_path: Path
 ) -> None:
@@ -54,6 +60,13 @@ def test_the_process_of_an_export_leaves_pages_files_and_the_card_to_workers(
 
 def test_checking_an_archive_parses_no_page(archive: Path) -> None:
     assert not loaded("check", archive) & (ARROW | PARSING | NETWORK)
+
+
+def test_a_dataset_is_read_without_a_parser(archive: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    loaded("export", archive, "--out", out, "--no-card", "--quiet")
+    for command in ("card", "dedup", "show"):
+        assert not loaded(command, out) & ({"fasttext", "pandas", "selectolax"} | READING | DISPLAY)
 
 
 def test_workers_find_no_pandas_and_leave_it_to_others() -> None:
