@@ -239,7 +239,7 @@ def _of_list(one: Input, read: Read) -> Iterator[Wanted]:
             if not text or text.startswith("#"):
                 continue
             read.records += 1
-            wanted = _of_object(text) if text.startswith("{") else Wanted(_url(text), Archived())
+            wanted = _of_object(text) if text.startswith("{") else _of_line(text)
             if isinstance(wanted, str):
                 read.skipped[wanted] += 1
             else:
@@ -248,6 +248,11 @@ def _of_list(one: Input, read: Read) -> Iterator[Wanted]:
 
 def _url(text: str) -> str:
     return printable(target_url(text))
+
+
+def _of_line(text: str) -> Wanted | str:
+    """The URL that a line is, or the cause why it is none."""
+    return "has-nul" if "\0" in text else Wanted(_url(text), Archived())
 
 
 def _of_object(text: str) -> Wanted | str:
@@ -259,6 +264,8 @@ def _of_object(text: str) -> Wanted | str:
     url = values.get("url")
     if not isinstance(url, str) or not url.strip():
         return "no-url"
+    if "\0" in url:
+        return "has-nul"
     told = {
         name: printable(value)
         for name in ("crawl_id", "crawl_date", "warc_record_id", "payload_digest")

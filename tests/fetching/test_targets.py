@@ -68,3 +68,12 @@ def test_objects_without_a_url_are_counted_by_cause(tmp_path: Path) -> None:
     ]
     (tmp_path / "list.jsonl").write_text("\n".join(lines))
     assert urls_of(tmp_path / "list.jsonl") == (URLS[:1], Counter({"no-url": 2, "bad-json": 1}))
+
+
+@pytest.mark.parametrize(
+    "bad", [f"{URLS[1]}\0x", f"\0{URLS[1]}", f"{URLS[1]}\0", '{"url": "http://b.test/\\u0000x"}']
+)
+def test_a_line_with_a_nul_is_counted_and_not_read_as_another_url(tmp_path: Path, bad: str) -> None:
+    # Behind the start of the file, which tells what the file is.
+    (tmp_path / "list.txt").write_text("\n".join(["#" * 5000, URLS[0], bad, URLS[2], ""]))
+    assert urls_of(tmp_path / "list.txt") == ([URLS[0], URLS[2]], Counter({"has-nul": 1}))
