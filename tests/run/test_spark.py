@@ -66,21 +66,31 @@ def register():
     from ccrawl.html import extractors
     extractors.EXTRACTORS["hostile"] = extractors.Extractor("hostile", "1", hostile)
 """
-# Python imports this first of all, in Spark's Python processes too; the extractor joins once its module is there.
+# Python imports this first of all, in Spark's Python processes too; the extractor joins the others when they are.
 SITE = """
 import sys
 from importlib.abc import MetaPathFinder
+from importlib.util import find_spec
 
 class Finder(MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name == "ccrawl.run.shard":
-            sys.meta_path.remove(self)
+        if name != "ccrawl.html.extractors":
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec(name)
+        execute = spec.loader.exec_module
+
+        def execute_and_register(module):
+            execute(module)
             import hostile
             hostile.register()
 
+        spec.loader.exec_module = execute_and_register
+        return spec
+
 sys.meta_path.insert(0, Finder())
 """
-OPTIONS = ExportOptions(extractor="hostile", page_timeout=1.0, worker_memory=512 << 20)
+OPTIONS = ExportOptions(extractor="hostile", page_timeout=2.0, worker_memory=512 << 20)
 
 
 @pytest.fixture(scope="module")
@@ -279,7 +289,7 @@ def test_a_cluster_writes_what_this_machine_writes_and_pages_fail_alone(
         shard(tmp_path / "in" / f"{number}.warc.gz", number, [""] * (10 + 5 * number))
     shard(tmp_path / "in" / "3.warc.gz", 3, names)
     (tmp_path / "in" / "4.warc.gz").write_bytes(random.Random(3).randbytes(5000))
-    limits = ("--page-timeout", 1, "--worker-memory", "512MiB", "--dedup-digest")
+    limits = ("--page-timeout", 2, "--worker-memory", "512MiB", "--dedup-digest")
     here = export_here(workers, tmp_path / "in", "--out", tmp_path / "here", *limits)
     assert here.returncode == 3, here.stderr
     events: list[Event] = []
