@@ -216,15 +216,13 @@ def read_wanted(one: Input, options: ExportOptions, read: Read) -> Iterator[Want
 def _of_archive(one: Input, options: ExportOptions, read: Read) -> Iterator[Wanted]:
     read.archive = tally = Tally()
     for capture in read_captures(one.source, options=options.for_reading(), tally=tally):
-        yield Wanted(
-            printable(capture.url),
-            Archived(
-                crawl_id=options.crawl,
-                crawl_date=capture.date.strftime("%Y-%m-%d") if capture.date else "",
-                warc_record_id=printable(capture.record_id),
-                payload_digest=str(capture.payload_digest or capture.compute_digest()),
-            ),
+        archived = Archived(
+            crawl_id=options.crawl,
+            crawl_date=capture.date.strftime("%Y-%m-%d") if capture.date else "",
+            warc_record_id=printable(capture.record_id),
+            payload_digest=str(capture.payload_digest or capture.compute_digest()),
         )
+        yield from _counted(_wanted(capture.url, archived), read)
 
 
 def _of_list(one: Input, read: Read) -> Iterator[Wanted]:
@@ -239,20 +237,19 @@ def _of_list(one: Input, read: Read) -> Iterator[Wanted]:
             if not text or text.startswith("#"):
                 continue
             read.records += 1
-            wanted = _of_object(text) if text.startswith("{") else _of_line(text)
-            if isinstance(wanted, str):
-                read.skipped[wanted] += 1
-            else:
-                yield wanted
+            yield from _counted(_of_object(text) if text.startswith("{") else _wanted(text, Archived()), read)
 
 
-def _url(text: str) -> str:
-    return printable(target_url(text))
+def _wanted(url: str, archived: Archived) -> Wanted | str:
+    """What is to be fetched, or the cause why nothing is: without its NUL a URL would be another one."""
+    return "has-nul" if "\0" in url else Wanted(printable(target_url(url)), archived)
 
 
-def _of_line(text: str) -> Wanted | str:
-    """The URL that a line is, or the cause why it is none."""
-    return "has-nul" if "\0" in text else Wanted(_url(text), Archived())
+def _counted(wanted: Wanted | str, read: Read) -> Iterator[Wanted]:
+    if isinstance(wanted, str):
+        read.skipped[wanted] += 1
+    else:
+        yield wanted
 
 
 def _of_object(text: str) -> Wanted | str:
@@ -264,8 +261,6 @@ def _of_object(text: str) -> Wanted | str:
     url = values.get("url")
     if not isinstance(url, str) or not url.strip():
         return "no-url"
-    if "\0" in url:
-        return "has-nul"
     told = {
         name: printable(value)
         for name in ("crawl_id", "crawl_date", "warc_record_id", "payload_digest")
@@ -273,7 +268,7 @@ def _of_object(text: str) -> Wanted | str:
     }
     simhash = values.get("simhash")
     known = simhash if type(simhash) is int and 0 < simhash < 1 << 64 else None
-    return Wanted(_url(url), Archived(**told, simhash=known))
+    return _wanted(url, Archived(**told, simhash=known))
 
 
 def _of_dataset(one: Input, read: Read) -> Iterator[Wanted]:
@@ -290,10 +285,8 @@ def _of_dataset(one: Input, read: Read) -> Iterator[Wanted]:
             for batch in file.iter_batches(_BATCH_ROWS, columns=list(types)):
                 for values in rows_as(batch, types, one.source.path):
                     read.records += 1
-                    if not values["url"]:
-                        read.skipped["no-url"] += 1
-                        continue
-                    yield Wanted(_url(values["url"]), _archived(values, crawl))
+                    url = values["url"]
+                    yield from _counted(_wanted(url, _archived(values, crawl)) if url else "no-url", read)
     except read_errors() as error:
         raise SourceError(f"{one.source.path}: can't be read ({reason(error)})") from error
 

@@ -46,6 +46,19 @@ static inline uint32_t next_character(const uint8_t **at, const uint8_t *end) {
     return more < 0 ? REPLACEMENT : code;
 }
 
+/* White space as bytes.isspace() has it. */
+static inline bool is_white_byte(uint8_t byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
+
+/* Whether bytes are those of `lower`, which has no capitals, in letters of either case. */
+static inline bool is_same_name(const uint8_t *bytes, size_t length, const char *lower, size_t lower_length) {
+    if (length != lower_length)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if ((bytes[i] >= 'A' && bytes[i] <= 'Z' ? bytes[i] | 0x20 : bytes[i]) != (uint8_t)lower[i])
+            return false;
+    return true;
+}
+
 static inline bool is_white(const Characters *characters, uint32_t code) {
     return (characters->entry[code] & WHITE) != 0;
 }

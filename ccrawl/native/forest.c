@@ -9,7 +9,8 @@
 
 /* Blocks evaluated at once: the answers for them stay in the processor's cache. Rows of answers are whole
  * GROUPs; what lies behind the last block of a group is 0. */
-enum { PART = 128, GROUP = 32, ANSWERED = 16, MOST_DEPTH = 8 };
+enum { PART = 128, GROUP = 32, ANSWERED = 16 };
+enum { MOST_DEPTH = 8 }; /* of a tree: a leaf's number fits into a byte. The caller has checked it */
 
 static int64_t row_length(int64_t blocks) {
     return blocks < PART ? (blocks + GROUP - 1) / GROUP * GROUP : PART;

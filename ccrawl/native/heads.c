@@ -58,8 +58,6 @@ typedef struct {
     Span value;
 } Field;
 
-static bool is_white_byte(uint8_t byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
-
 static bool is_digit_byte(uint8_t byte) { return byte >= '0' && byte <= '9'; }
 
 static Span stripped(const uint8_t *buffer, Span span) {
@@ -70,19 +68,10 @@ static Span stripped(const uint8_t *buffer, Span span) {
     return span;
 }
 
-static bool is_name(const uint8_t *bytes, const Name *name) {
-    for (size_t i = 0; i < name->length; i++) {
-        uint8_t byte = bytes[i];
-        if ((byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte) != name->text[i])
-            return false;
-    }
-    return true;
-}
-
 /* The number of a name, -1 for one that is not asked for. */
 static int number_of(const uint8_t *buffer, Span name, const Name *names, int count) {
     for (int i = 0; i < count; i++)
-        if ((size_t)(name.end - name.start) == names[i].length && is_name(buffer + name.start, names + i))
+        if (is_same_name(buffer + name.start, (size_t)(name.end - name.start), names[i].text, names[i].length))
             return i;
     return -1;
 }

@@ -58,18 +58,6 @@ static int64_t add_text(Reading *reading, int64_t kind, const Node *element) {
     return reading->size - before;
 }
 
-/* Whether `text` is `name` in letters of either case; `name` has no capitals. */
-static bool is_name(String text, const char *name) {
-    if (strlen(name) != text.length)
-        return false;
-    for (size_t i = 0; i < text.length; i++) {
-        uint8_t byte = text.bytes[i];
-        if ((byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte) != (uint8_t)name[i])
-            return false;
-    }
-    return true;
-}
-
 static String value_of(const Attribute *attribute) {
     String none = {NULL, 0};
     return attribute->value == NULL || attribute->value->bytes == NULL ? none : *attribute->value;
@@ -99,7 +87,7 @@ static void read_meta(Reading *reading, const Node *node) {
     if (property.length == 0)
         property = name;
     for (int i = 0; i < PROPERTY_COUNT; i++) {
-        if ((reading->seen & 1U << i) || !is_name(property, names[i]))
+        if ((reading->seen & 1U << i) || !is_same_name(property.bytes, property.length, names[i], strlen(names[i])))
             continue;
         reading->seen |= 1U << i;
         add_bytes(reading, content);

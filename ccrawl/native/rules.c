@@ -19,8 +19,6 @@ static double likeness(const Page *page, const double *text, int64_t block) {
            131071 * row_of(page, text, UPPER)[block] + 8388593 * row_of(page, text, STOP)[block];
 }
 
-static bool is_blank_byte(uint8_t byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
-
 static size_t bytes_of(const Page *page, int64_t block) {
     int64_t end = block + 1 < page->blocks ? page->b_first[block + 1] : page->texts;
     size_t size = 0;
@@ -37,7 +35,7 @@ static size_t write_words(const Page *page, int64_t block, uint8_t *out) {
     for (int64_t text = page->b_first[block]; text < end; text++, space = true) {
         const uint8_t *at = (const uint8_t *)(uintptr_t)page->t_address[text], *stop = at + page->t_size[text];
         for (; at != stop; at++) {
-            if (is_blank_byte(*at)) {
+            if (is_white_byte(*at)) {
                 space = true;
                 continue;
             }

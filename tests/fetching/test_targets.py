@@ -6,7 +6,10 @@ import gzip
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from support import warcs
 
 from ccrawl.errors import SourceError
 from ccrawl.fetching import targets
@@ -20,7 +23,8 @@ def urls_of(path: Path) -> tuple[list[str], Counter[str]]:
     read, found = Read(), []
     for one in find_inputs([str(path)], path.parent):
         found += [wanted.url for wanted in read_wanted(one, ExportOptions(), read)]
-    assert read.records == len(found) + sum(read.skipped.values())
+    records = read.archive.records if read.archive else read.records
+    assert records == len(found) + sum(read.skipped.values())
     return found, read.skipped
 
 
@@ -77,3 +81,11 @@ def test_a_line_with_a_nul_is_counted_and_not_read_as_another_url(tmp_path: Path
     # Behind the start of the file, which tells what the file is.
     (tmp_path / "list.txt").write_text("\n".join(["#" * 5000, URLS[0], bad, URLS[2], ""]))
     assert urls_of(tmp_path / "list.txt") == ([URLS[0], URLS[2]], Counter({"has-nul": 1}))
+
+
+def test_a_url_with_a_nul_is_counted_in_datasets_and_archives_too(tmp_path: Path) -> None:
+    bad = f"{URLS[1]}\0x"
+    pq.write_table(pa.table({"url": [URLS[0], bad]}), tmp_path / "pages.parquet")
+    assert urls_of(tmp_path / "pages.parquet") == (URLS[:1], Counter({"has-nul": 1}))
+    warcs.write(tmp_path / "a.warc", [warcs.response(0, url=URLS[0]), warcs.response(1, url=bad)])
+    assert urls_of(tmp_path / "a.warc") == (URLS[:1], Counter({"has-nul": 1}))

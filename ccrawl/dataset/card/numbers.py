@@ -16,7 +16,7 @@ NOT_A_TARGET = {
     "no-url": "line without a URL",
     "bad-json": "line that is no JSON object",
     "too-long": "line of more than 1 MiB",
-    "has-nul": "line with a NUL in its URL",
+    "has-nul": "URL with a NUL in it",
 }
 
 

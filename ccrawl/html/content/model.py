@@ -23,10 +23,12 @@ from ccrawl import native
 from ccrawl.html.content.features import unscaled
 from ccrawl.native import address, addresses, checked, library
 
+MOST_DEPTH = 8  # a leaf's number fits into a byte
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forest:
-    """T oblivious trees of one depth D, at most 8."""
+    """T oblivious trees of one depth D, at most MOST_DEPTH."""
 
     features: tuple[str, ...]  # the names of the columns that questions refer to
     question: NDArray[np.int64]  # D x T: row in `features`
@@ -96,8 +98,10 @@ class NumberedForest:
     ) -> NumberedForest:
         """The forest of F questions about figures (row of the matrix, border), B about flags (row of the
         bytes, mask), T trees that ask D of them each (T x D, those about figures first; the highest bit
-        first), and T x 2^D leaves.
+        first), and T x 2^D leaves. ValueError for trees deeper than MOST_DEPTH.
         """
+        if asked.shape[1] > MOST_DEPTH:
+            raise ValueError(f"trees of {asked.shape[1]} levels; at most {MOST_DEPTH} can be evaluated")
         arrays = (figure, border, byte, mask, asked, leaves)
         sizes = (len(figure), len(byte), *asked.shape)
         return cls(arrays, native.Forest(*sizes, *addresses(*arrays), bias))

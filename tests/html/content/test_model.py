@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 
 from ccrawl.html.content.context import CONTEXT
 from ccrawl.html.content.features import FEATURES
-from ccrawl.html.content.model import Forest, Model, fitted, load_model, save_model
+from ccrawl.html.content.model import MOST_DEPTH, Forest, Model, fitted, load_model, save_model
 
 
 def forest(seed: int, trees: int = 5, depth: int = 3, features: int = 4) -> Forest:
@@ -53,6 +53,15 @@ def test_each_of_many_blocks_is_judged_as_alone(blocks: int) -> None:
     flags = random.integers(0, 256, (2, blocks), np.uint8)
     alone = [numbered.probability(matrix[:, [at]], flags[:, [at]])[0] for at in range(blocks)]
     assert numbered.probability(matrix, flags).tolist() == alone
+
+
+def test_the_deepest_trees_are_evaluated_and_deeper_ones_refused() -> None:
+    matrix = np.random.default_rng(0).normal(size=(4, 40)).astype(np.float32)
+    model = forest(3, depth=MOST_DEPTH)
+    expected = [by_hand(model, matrix[:, block]) for block in range(40)]
+    assert np.allclose(model.probability(matrix), expected, atol=1e-6)
+    with pytest.raises(ValueError, match="9 levels"):
+        forest(3, depth=MOST_DEPTH + 1).probability(matrix)
 
 
 def test_rows_may_be_numbered_otherwise() -> None:
