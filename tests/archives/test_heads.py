@@ -57,6 +57,19 @@ _PIECES = [
     ),
 ]
 HEADS = st.lists(st.sampled_from(_PIECES) | st.binary(max_size=4), max_size=14).map(b"".join)
+# Of bytes as random as these, few begin as a record does, and fewer have a length: lines that mostly are fields.
+_LINES = st.lists(
+    st.sampled_from([piece for piece in _PIECES if piece[:1].isalpha() and piece.endswith(b"\n")])
+    | st.tuples(
+        st.sampled_from(_FIELDS),
+        st.sampled_from([b":", b": ", b" :\t"]),
+        st.sampled_from([b"1", b"a b", b"", b"x\n y"]),
+    ).map(lambda parts: b"".join(parts) + b"\r\n"),
+    max_size=10,
+).map(b"".join)
+RECORDS = st.tuples(
+    st.sampled_from([b"WARC/1.0\r\n", b"warc/1.1\n"]), _LINES, st.sampled_from([b"\r\n", b"\n", b""]), HEADS
+).map(b"".join)
 
 
 def _lines(head: bytes) -> list[tuple[bytes, bytes]]:
@@ -94,7 +107,7 @@ def _expected_warc(text: bytes) -> dict[bytes, bytes] | str | None:
     return values if length.isdigit() and len(length) <= 18 else "bad-length"
 
 
-@given(text=HEADS, before=st.binary(max_size=3))
+@given(text=HEADS | RECORDS, before=st.binary(max_size=3))
 def test_a_warc_head_has_the_first_value_of_each_name(text: bytes, before: bytes) -> None:
     expected = _expected_warc(text)
     read: tuple[Head, int] | str | None
